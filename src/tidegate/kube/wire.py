@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
 Object = dict[str, Any]
 """A Kubernetes object as plain JSON data."""
+
+_PLAIN: Any = dict
 
 
 @dataclass(slots=True)
@@ -55,7 +57,7 @@ class Resource(Generic[T]):
     plural: str
     kind: str
     namespaced: bool = True
-    type: type[T] = cast("type[T]", dict)
+    type: type[T] = _PLAIN
 
     @property
     def api_version(self) -> str:
