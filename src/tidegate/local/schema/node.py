@@ -1,7 +1,7 @@
 """`Schema`: the shape of a value, whether it came from Kubernetes' own kinds or from a user's CRD.
 
-One tree of these serves every reader: strict decoding and pruning, defaults, validation, both merges (strategic and
-server-side apply) and the protobuf decoder. Nodes are made once and are read-only; a node of a built-in kind may be
+One tree of these serves every reader: pruning, defaults, validation, both merges (strategic and server-side apply) and
+the published OpenAPI documents. Nodes are made once and are read-only; a node of a built-in kind may be
 shared by many parents and the tree may be recursive (`JSONSchemaProps`), so nothing may walk it without a value in
 hand.
 """
@@ -59,8 +59,6 @@ class Schema:
 
     constraints: dict[str, Any] = field(default_factory=dict)
     """The rest of the OpenAPI node (enum, pattern, minimum, maxLength, allOf, not, x-kubernetes-validations …)."""
-    proto: dict[str, int] = field(default_factory=dict)
-    """Of a built-in object: field name to protobuf field number."""
     name: str = ""
     """Of a built-in object: its definition, e.g. "io.k8s.api.core.v1.PodSpec"."""
 
