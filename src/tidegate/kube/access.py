@@ -47,8 +47,8 @@ class Credentials(Protocol):
         """The certificate to show. While nothing changed it is the very same object."""
         ...
 
-    async def renew(self) -> bool:
-        """After a 401: whether there are fresh credentials now, so that trying once more makes sense."""
+    async def renew(self, refused: str | None) -> bool:
+        """After a 401 to a request with the header `refused`: whether trying once more makes sense."""
         ...
 
 
@@ -62,6 +62,8 @@ class Access:
     namespace: str = "default"
     proxy: str | None = None
     compress: bool = True
+    impersonate: tuple[tuple[str, str], ...] = ()
+    """Headers (a name may come several times) that ask to act as somebody else."""
 
     @property
     def is_loopback(self) -> bool:

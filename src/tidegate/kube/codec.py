@@ -6,6 +6,8 @@ lock; using a built decoder from several threads is safe.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
@@ -45,10 +47,12 @@ class Codec(Generic[T]):
         self._identity = identifier(kind)
 
     def object(self, body: bytes) -> T:
-        return self._object.decode(body)
+        with _as_fault():
+            return self._object.decode(body)
 
     def page(self, body: bytes) -> Page[T]:
-        listing = self._list.decode(body)
+        with _as_fault():
+            listing = self._list.decode(body)
         return Page(listing.items or [], listing.metadata.resource_version, listing.metadata.proceed)
 
     def event(self, line: bytes) -> Event[T]:
@@ -60,6 +64,8 @@ class Codec(Generic[T]):
             if (odd := _odd_event(line)) is not None:
                 return odd
             raise
+        except (msgspec.DecodeError, UnicodeDecodeError) as broken:
+            raise _not_json(broken) from None
         if said.type in _CHANGES:
             return Event(said.type, said.object, self._identity(said.object).resource_version)  # type: ignore[arg-type]
         odd = _odd_event(line)
@@ -90,7 +96,8 @@ def encode(body: Any) -> bytes:
 
 
 def decode(body: bytes) -> Any:
-    return msgspec.json.decode(body) if body else None
+    with _as_fault():
+        return msgspec.json.decode(body) if body else None
 
 
 def as_manifest(body: Any, *, api_version: str, kind: str) -> Any:
@@ -100,6 +107,22 @@ def as_manifest(body: Any, *, api_version: str, kind: str) -> Any:
     if "apiVersion" in body and "kind" in body:
         return body
     return {"apiVersion": api_version, "kind": kind, **body}
+
+
+@contextmanager
+def _as_fault() -> Iterator[None]:
+    """What is not JSON at all never came from an API server whole: that is a fault of the connection, unlike JSON of
+    another shape than T, which stays a ValidationError."""
+    try:
+        yield
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError) as broken:
+        raise _not_json(broken) from None
+
+
+def _not_json(broken: ValueError) -> ConnectionError:
+    return ConnectionError(f"The server sent something that is not JSON: {broken}")
 
 
 def _odd_event(line: bytes) -> Event[Any] | None:

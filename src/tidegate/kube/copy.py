@@ -92,15 +92,21 @@ class Copy(Generic[T]):
             _log.exception("A handler failed on a change of %s.", self._identity(new if new is not None else old).key)
 
     def _index(self, key: Key, obj: T) -> None:
-        for name, values in self._indexes.items():
-            for value in values(obj):
+        for name in self._indexes:
+            for value in self._values(name, obj):
                 self._indexed[name].setdefault(value, {})[key] = obj
 
     def _unindex(self, key: Key, obj: T) -> None:
-        for name, values in self._indexes.items():
-            table = self._indexed[name]
-            for value in values(obj):
+        for name, table in self._indexed.items():
+            for value in self._values(name, obj):
                 if (held := table.get(value)) is not None:
                     held.pop(key, None)
                     if not held:
                         del table[value]
+
+    def _values(self, index: str, obj: T) -> list[str]:
+        try:
+            return list(self._indexes[index](obj))
+        except Exception:
+            _log.exception("The index %s failed on %s; it is left out there.", index, self._identity(obj).key)
+            return []

@@ -34,7 +34,7 @@ class Fixed:
     async def certificate(self) -> Certificate | None:
         return self.shown
 
-    async def renew(self) -> bool:
+    async def renew(self, refused: str | None) -> bool:
         return False
 
 
@@ -55,10 +55,9 @@ class TokenFile:
     async def certificate(self) -> Certificate | None:
         return self.shown
 
-    async def renew(self) -> bool:
-        before = self._token
+    async def renew(self, refused: str | None) -> bool:
         self._read()
-        return self._token != before
+        return refused != f"Bearer {self._token}"
 
     def _read(self) -> None:
         try:

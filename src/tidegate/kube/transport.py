@@ -6,11 +6,12 @@ Streams have no limit in total, only for connecting and for silence.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from tidegate.kube.access import Access, Certificate, tls_context
@@ -61,9 +62,10 @@ class HttpTransport:
 
     async def send(self, request: Request) -> Response:
         """The answer; a connection that fails raises OSError (TimeoutError is one)."""
-        response = await self._attempt(request)
-        if response.status == 401 and await self._access.credentials.renew():
-            return await self._attempt(request)
+        authorization = await self._authorization()
+        response = await self._attempt(request, authorization)
+        if response.status == 401 and await self._access.credentials.renew(authorization):
+            return await self._attempt(request, await self._authorization())
         return response
 
     async def close(self) -> None:
@@ -72,18 +74,18 @@ class HttpTransport:
         self._former.clear()
         self._sessions = None
 
-    async def _attempt(self, request: Request) -> Response:
+    async def _authorization(self) -> str | None:
+        return await self._access.credentials.authorization() if self._may_authorize else None
+
+    async def _attempt(self, request: Request, authorization: str | None) -> Response:
         streaming = "true" in (request.query.get("watch"), request.query.get("follow"))
         sessions = await self._current_sessions()
-        headers = {**request.headers, "accept-encoding": self._encoding}
-        if self._may_authorize and (authorization := await self._access.credentials.authorization()):
-            headers["authorization"] = authorization
         try:
             answer = await (sessions.streams if streaming else sessions.whole).request(
                 request.method,
                 self._url(request),
                 data=request.body or None,
-                headers=headers,
+                headers=self._headers(request, authorization),
                 allow_redirects=False,
                 proxy=self._access.proxy,
                 server_hostname=self._access.trust.server_name,
@@ -95,6 +97,14 @@ class HttpTransport:
             raise TimeoutError(f"{self._base} did not answer in time.") from None
         except aiohttp.ClientError as error:
             raise ConnectionError(f"The connection to {self._base} failed: {error or type(error).__name__}") from error
+
+    def _headers(self, request: Request, authorization: str | None) -> Mapping[str, str]:
+        headers = {**request.headers, "accept-encoding": self._encoding}
+        if authorization is not None:
+            headers["authorization"] = authorization
+        if not self._access.impersonate:
+            return headers
+        return CIMultiDict([*headers.items(), *self._access.impersonate])
 
     def _url(self, request: Request) -> URL:
         url = self._base + quote(request.path, safe=_SAFE)

@@ -1,12 +1,10 @@
-"""Reading a watch: pieces of bytes to lines, lines to events, and every way a stream can break to an OSError."""
+"""Reading a watch: pieces of bytes to lines, lines to events. Every way that a stream can break is an OSError."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
 from typing import TypeVar
-
-import msgspec
 
 from tidegate.kube.answers import Event
 from tidegate.kube.codec import Codec
@@ -27,7 +25,7 @@ async def events_of(
             rest = lines.pop()
             for line in lines:
                 if line and not line.isspace():
-                    yield _event(line, codec)
+                    yield codec.event(line)
     finally:
         await pieces.aclose()
     if rest.strip():
@@ -40,12 +38,3 @@ async def _next(pieces: AsyncGenerator[bytes, None], idle_s: float | None) -> by
             return await anext(pieces)
     except StopAsyncIteration:
         return None
-
-
-def _event(line: bytes, codec: Codec[T]) -> Event[T]:
-    try:
-        return codec.event(line)
-    except msgspec.ValidationError:
-        raise  # JSON, but not of this type: asking again would not help, so it is not a fault of the connection
-    except (msgspec.DecodeError, UnicodeDecodeError) as broken:
-        raise ConnectionError(f"The watch carried something that is not JSON: {broken}") from None

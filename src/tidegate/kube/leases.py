@@ -1,0 +1,196 @@
+"""Leader election: of all who want to, one leads, as long as it renews a Lease.
+
+Clocks of different machines are never compared. A candidate takes the lease over when *it* has seen no change of it for
+as long as the holder said it would be good, by its own monotonic clock; times in the object are for people. A leader
+that could not renew in time, counted from when its last successful renewal was *sent*, stops before anybody else can
+have begun, provided `renew_within_s` is shorter than `duration_s`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from tidegate.kube.answers import StatusError
+from tidegate.kube.client import Client
+from tidegate.kube.resources import LEASES
+from tidegate.kube.wire import Object
+
+_log = logging.getLogger(__name__)
+
+_RELEASE_S = 5.0
+
+
+class LeadershipLost(Exception):  # noqa: N818 — it is what happened, not what somebody did wrong
+    """The lease could not be renewed in time; what was led has been stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How long a lease is good, how soon a leader gives up on renewing it, and how often everybody tries."""
+
+    duration_s: int = 15
+    renew_within_s: float = 10.0
+    retry_s: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.retry_s < self.renew_within_s < self.duration_s:
+            raise ValueError("A lease needs retry_s < renew_within_s < duration_s. Choose them in that order.")
+
+
+class LeaderElection:
+    """One candidate for one lease."""
+
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        namespace: str,
+        identity: str,
+        *,
+        terms: Terms | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        uniform: Callable[[], float] = random.random,
+    ) -> None:
+        """`identity` must differ between candidates; a host's name and a random part are good."""
+        self._client = client
+        self._name = name
+        self._namespace = namespace
+        self._identity = identity
+        self._terms = terms or Terms()
+        self._clock = clock
+        self._uniform = uniform
+        self._lease: Object | None = None
+        self._seen_at = 0.0
+        self._good_until = 0.0
+
+    @property
+    def is_leader(self) -> bool:
+        return self._holder() == self._identity and self._clock() < self._good_until
+
+    @property
+    def leader(self) -> str:
+        """Who leads, as far as we have seen; "" if nobody."""
+        return self._holder()
+
+    async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
+        """Waits for its turn, then leads until `lead` returns. LeadershipLost when the lease was lost: `lead` is
+        cancelled first. However it ends, a lease still held is released, after `lead` has come to its end."""
+        try:
+            await self._acquire()
+            await self._lead(lead)
+        finally:
+            await self._release()
+
+    async def _lead(self, lead: Callable[[], Awaitable[None]]) -> None:
+        leading = asyncio.ensure_future(lead())
+        renewing = asyncio.ensure_future(self._renew())
+        try:
+            await asyncio.wait((leading, renewing), return_when=asyncio.FIRST_COMPLETED)
+            ended = leading.done()
+        finally:
+            leading.cancel()
+            renewing.cancel()
+            await asyncio.gather(leading, renewing, return_exceptions=True)
+        if ended:
+            return leading.result()
+        raise LeadershipLost(f"{self._identity} lost the lease {self._namespace}/{self._name}.")
+
+    async def _acquire(self) -> None:
+        held = await self._try(self._terms.renew_within_s)
+        while not held:
+            # Spread out, or all candidates would meet again and again.
+            await asyncio.sleep(self._terms.retry_s * (1 + 0.2 * self._uniform()))
+            held = await self._try(self._terms.renew_within_s)
+        _log.info("%s leads by the lease %s/%s.", self._identity, self._namespace, self._name)
+
+    async def _renew(self) -> None:
+        """Renews as long as that works; returns once it has not for too long, or somebody else has the lease."""
+        while (left_s := self._good_until - self._clock()) > 0:
+            await asyncio.sleep(min(self._terms.retry_s, left_s))
+            await self._try(self._good_until - self._clock())
+            if self._holder() != self._identity:
+                return
+
+    async def _try(self, within_s: float) -> bool:
+        """One attempt to take or renew the lease; never raises."""
+        sent_at = self._clock()
+        try:
+            async with asyncio.timeout(max(within_s, 0.001)):
+                held = await self._take()
+        except StatusError as refused:
+            # 409: somebody was faster, or wrote between our read and our write. The next attempt reads again.
+            _log.debug("The lease %s was not taken: %s", self._name, refused.message)
+            held = False
+        except OSError as broken:
+            _log.info("The lease %s could not be reached (%s).", self._name, broken or type(broken).__name__)
+            held = False
+        if held:
+            self._good_until = sent_at + self._terms.renew_within_s
+        return held
+
+    async def _take(self) -> bool:
+        try:
+            self._observe(await self._client.get(LEASES, self._name, self._namespace))
+        except StatusError as refused:
+            if refused.code != 404:
+                raise
+            meta = {"name": self._name, "namespace": self._namespace}
+            self._observe(await self._client.create(LEASES, {"metadata": meta, "spec": self._spec(None)}))
+            return True
+        if not self._may_take():
+            return False
+        assert self._lease is not None
+        taken = {**self._lease, "spec": {**self._lease["spec"], **self._spec(self._lease["spec"])}}
+        self._observe(await self._client.update(LEASES, taken))
+        return True
+
+    def _observe(self, lease: Object) -> None:
+        lease["spec"] = lease.get("spec") or {}
+        if self._lease is None or self._lease["spec"] != lease["spec"]:
+            self._seen_at = self._clock()
+        self._lease = lease
+
+    def _may_take(self) -> bool:
+        if self._holder() in ("", self._identity) or self._lease is None:
+            return True
+        good_s = self._lease["spec"].get("leaseDurationSeconds") or self._terms.duration_s
+        return self._clock() >= self._seen_at + good_s
+
+    def _holder(self) -> str:
+        return (self._lease or {}).get("spec", {}).get("holderIdentity") or ""
+
+    def _spec(self, before: dict[str, Any] | None) -> dict[str, Any]:
+        now = _micro_time()
+        spec: dict[str, Any] = {
+            "holderIdentity": self._identity,
+            "leaseDurationSeconds": self._terms.duration_s,
+            "renewTime": now,
+        }
+        if before is None or before.get("holderIdentity") != self._identity:
+            transitions = 0 if before is None else (before.get("leaseTransitions") or 0) + 1
+            spec |= {"acquireTime": now, "leaseTransitions": transitions}
+        return spec
+
+    async def _release(self) -> None:
+        """Gives the lease back, so that the next leader need not wait for it to run out; if that fails, it must."""
+        if self._lease is None or not self.is_leader:
+            return
+        spec = {**self._lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _micro_time()}
+        try:
+            async with asyncio.timeout(_RELEASE_S):
+                # Carries the version we wrote last, so that nobody else's lease can be released.
+                self._lease = await self._client.update(LEASES, {**self._lease, "spec": spec})
+        except (StatusError, OSError) as failed:
+            _log.info("The lease %s could not be released: %s", self._name, failed)
+        self._good_until = 0.0
+
+
+def _micro_time() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
