@@ -52,7 +52,7 @@ class Embedded:
         deadline = started + timeout_s
         try:
             self._await(lambda: kubeconfig.exists() and kubeconfig.stat().st_mtime_ns > written_before, deadline)
-            self.cluster = self._cluster(kubeconfig)
+            self.cluster = self.attach(kubeconfig)
             self._port = int(self.cluster.url.rsplit(":", 1)[1])
             self._await(self._answers, deadline)
             self.ready_s = time.monotonic() - started
@@ -86,7 +86,8 @@ class Embedded:
     def _run(self, name: str, module: list[str]) -> None:
         self.running[name] = processes.start(name, [sys.executable, "-m", *module], logs=self.folder)
 
-    def _cluster(self, kubeconfig: Path) -> Cluster:
+    def attach(self, kubeconfig: Path, *, name: str = "embedded") -> Cluster:
+        """The server a kubeconfig with a token leads to, whoever runs it."""
         config = yaml.safe_load(kubeconfig.read_text())
         server, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         if "certificate-authority-data" in server:
@@ -95,7 +96,7 @@ class Embedded:
         else:
             ca = Path(server["certificate-authority"])
         return Cluster(
-            name="embedded",
+            name=name,
             url=server["server"],
             token=user["token"],
             ca_file=ca,
