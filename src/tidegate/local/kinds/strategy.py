@@ -63,6 +63,11 @@ class Strategy:
     def validate_status_update(self, obj: Object, old: Object) -> list[FieldError]:
         return []
 
+    def subresource(self, name: str) -> Strategy | None:
+        """The rules of another door to the same object, e.g. a pod's `resize`, if there is one: use its
+        `prepare_update` and `validate_update`."""
+        return None
+
     def warnings(self, obj: Object) -> list[str]:
         """Deprecations to tell the client in Warning headers."""
         return []

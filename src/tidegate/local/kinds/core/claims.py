@@ -1,0 +1,111 @@
+"""Volume claims: their spec, which templates in pods and stateful sets share, and the kind itself."""
+
+from __future__ import annotations
+
+from tidegate.kube.wire import Object
+from tidegate.local.errors import forbidden_field, invalid, not_supported, required
+from tidegate.local.kinds import names
+from tidegate.local.kinds.builtin import BuiltIn
+from tidegate.local.kinds.core.resources import amount, quantity, round_up
+from tidegate.local.kinds.rules import Errors, child, default, maybe_one_of, needs, same, wrong
+from tidegate.local.kinds.selectors import label_selector
+
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES = ("Block", "Filesystem")
+
+
+def default_claim_spec(spec: Object) -> None:
+    default(spec, volumeMode="Filesystem")
+    for sort in ("limits", "requests"):
+        round_up(child(spec, "resources").get(sort))
+
+
+def check_claim_spec(path: str, spec: Object) -> Errors:
+    modes = spec.get("accessModes") or []
+    if not modes:
+        yield required(f"{path}.accessModes", "at least 1 access mode is required")
+    yield from label_selector(f"{path}.selector", spec.get("selector"))
+    yield from access_modes(path, modes)
+    storage = child(spec, "resources", "requests").get("storage")
+    at = f"{path}.resources[storage]"
+    if storage is None:
+        yield required(at)
+    elif quantity(storage).nano <= 0:
+        yield invalid(at, storage, "must be greater than zero")
+    else:
+        yield from amount(at, "storage", storage)
+    for key in ("storageClassName", "volumeAttributesClassName"):
+        if spec.get(key):
+            yield from wrong(f"{path}.{key}", spec[key], names.dns_subdomain(spec[key]))
+    yield from maybe_one_of(f"{path}.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
+    yield from _sources(path, spec)
+
+
+def access_modes(path: str, modes: list[str]) -> Errors:
+    for mode in modes:
+        if mode not in ACCESS_MODES:
+            yield not_supported(f"{path}.accessModes", mode, ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and set(modes) & set(ACCESS_MODES) != {"ReadWriteOncePod"}:
+        yield forbidden_field(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
+
+
+def _sources(path: str, spec: Object) -> Errors:
+    for key in ("dataSource", "dataSourceRef"):
+        if (source := spec.get(key)) is None:
+            continue
+        yield from needs(f"{path}.{key}", source, "name", "kind")
+        group = source.get("apiGroup") or ""
+        if not group and source.get("kind") != "PersistentVolumeClaim":
+            says = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+            yield invalid(f"{path}.{key}", source.get("kind") or "", says)
+        elif group:
+            yield from wrong(f"{path}.{key}.apiGroup", group, names.dns_subdomain(group))
+    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+    if (
+        source is not None
+        and ref is not None
+        and any(source.get(k) != ref.get(k) for k in ("apiGroup", "kind", "name"))
+    ):
+        yield invalid(path, f"{path}.dataSource", "must match dataSourceRef")
+
+
+class PersistentVolumeClaim(BuiltIn):
+    has_status = True
+
+    def default(self, obj: Object) -> None:
+        default(obj.setdefault("status", {}), phase="Pending")
+        default_claim_spec(obj.setdefault("spec", {}))
+
+    def prepare_create(self, obj: Object) -> None:
+        obj["status"] = {"phase": "Pending"}
+        spec = obj["spec"]
+        source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+        if source is not None and ref is None:
+            spec["dataSourceRef"] = dict(source)
+        elif ref is not None and source is None and not ref.get("namespace"):
+            spec["dataSource"] = {key: value for key, value in ref.items() if key != "namespace"}
+
+    def check(self, obj: Object) -> Errors:
+        yield from check_claim_spec("spec", child(obj, "spec"))
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        spec, before = dict(child(obj, "spec")), dict(child(old, "spec"))
+        if not before.get("volumeName") and spec.get("volumeName"):
+            before["volumeName"] = spec["volumeName"]
+        if not before.get("storageClassName") and spec.get("storageClassName"):
+            before["storageClassName"] = spec["storageClassName"]
+        size, was = (
+            child(spec, "resources", "requests").get("storage"),
+            child(before, "resources", "requests").get("storage"),
+        )
+        bound = child(obj, "status").get("phase") == "Bound"
+        if bound and before.get("volumeName") and size and was:
+            spec["resources"] = before.get("resources")
+            if quantity(size) < quantity(was):
+                yield forbidden_field("spec.resources.requests.storage", "field can not be less than status.capacity")
+        if bound and spec.get("volumeAttributesClassName"):
+            before["volumeAttributesClassName"] = spec["volumeAttributesClassName"]
+        if not same(spec, before):
+            except_for = "resources.requests and volumeAttributesClassName for bound claims"
+            says = f"spec is immutable after creation except {except_for}"
+            yield forbidden_field("spec", says)
