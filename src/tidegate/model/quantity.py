@@ -26,7 +26,8 @@ class QuantityError(ValueError):
     """The text is not a quantity."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f'"{text}" is not a quantity; write a number with an optional suffix, e.g. 500m, 2, 1.5Gi or 1e3')
+        how = "write a number with an optional suffix, e.g. 500m, 2, 1.5Gi or 1e3"
+        super().__init__(f'"{text}" is not a quantity; {how}')
 
 
 @dataclass(frozen=True, slots=True, order=True)

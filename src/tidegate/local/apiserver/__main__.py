@@ -1,0 +1,43 @@
+"""`python -m tidegate.local.apiserver`: the control plane alone, in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+from pathlib import Path
+
+from tidegate.local.control_plane import ControlPlane, Settings
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Tidegate's embedded Kubernetes API server, for one machine.")
+    parser.add_argument("--data-dir", type=Path, required=True, help="folder for all state; made if it is not there")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
+    return parser.parse_args()
+
+
+async def serve(settings: Settings) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    plane = ControlPlane(settings)
+    await plane.start()
+    print(f"ready at {plane.url}; use: export KUBECONFIG={plane.kubeconfig}", flush=True)
+    await stopped.wait()
+    await plane.stop()
+
+
+def main() -> None:
+    import uvloop
+
+    given = arguments()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    uvloop.run(serve(Settings(given.data_dir, given.host, given.port)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Managed fields, as the verbs need them: which schema, which manager, what a request cannot change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidegate.kube.wire import Object
+from tidegate.local.apiserver.call import Call
+from tidegate.local.patch import Applier, FieldSet, reset_fields, server_side_apply, track_update
+
+
+def managed_on_update(call: Call, obj: Object, old: Object | None) -> Any:
+    """metadata.managedFields after this write; an apply has already settled them."""
+    if call.applying:
+        return obj["metadata"].get("managedFields") or []
+    served = call.served
+    tracked = track_update(
+        old, obj, manager=call.field_manager, api_version=served.api_version, schema=served.schema, now=call.now,
+        subresource=call.subresource, reset=_reset(call),
+    )  # fmt: skip
+    return tracked["metadata"].get("managedFields") or []
+
+
+def applied(call: Call, live: Object | None, config: Object, force: bool) -> Object:
+    """The object after a server-side apply of `config`, decoded anew: it is then the caller's own."""
+    served = call.served
+    applier = Applier(
+        manager=call.field_manager, force=force, now=call.now, schema=served.schema, api_version=served.api_version,
+        kind=served.kind, subresource=call.subresource, reset=_reset(call),
+    )  # fmt: skip
+    call.applying = True
+    return server_side_apply(live, config, applier)
+
+
+def _reset(call: Call) -> FieldSet:
+    served = call.served
+    has_status = "status" in served.subresources
+    return reset_fields(served.group, served.kind, call.subresource, has_status=has_status, custom=served.custom)

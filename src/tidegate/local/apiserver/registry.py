@@ -1,0 +1,96 @@
+"""The registry: which resources are served, found by group, version and plural name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from tidegate.local.apiserver.fields import META, SELECTABLE
+from tidegate.local.apiserver.served import Decoded, Served, Subresource
+from tidegate.local.kinds import strategy_for
+from tidegate.local.schema.builtin import BuiltinResource, builtin_resources, builtin_schema
+from tidegate.local.schema.decode import decode_builtin
+from tidegate.local.schema.node import Schema
+
+Key = tuple[str, str, str]
+
+_NOT_SERVED = {"componentstatuses", "podtemplates"}
+"""componentstatuses: deprecated, and about parts we do not have."""
+
+_VIRTUAL = {"bindings", "tokenreviews", "selfsubjectreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews",
+            "selfsubjectrulesreviews", "subjectaccessreviews"}  # fmt: skip
+"""Resources that are only questions: nothing is stored."""
+
+
+class Registry:
+    def __init__(self) -> None:
+        self._served: dict[Key, Served] = {}
+        self.changes = 0
+        """Counts changes of what is served, so that documents made from it are made again when needed."""
+        for resource in builtin_resources():
+            if resource.plural not in _NOT_SERVED:
+                self.add(_builtin(resource))
+
+    def add(self, served: Served) -> None:
+        self._served[served.group, served.version, served.plural] = served
+        self.changes += 1
+
+    def drop(self, group: str, plural: str) -> None:
+        """Stops serving a custom resource in all its versions."""
+        for key in [key for key in self._served if key[0] == group and key[2] == plural]:
+            del self._served[key]
+        self.changes += 1
+
+    def find(self, group: str, version: str, plural: str) -> Served | None:
+        return self._served.get((group, version, plural))
+
+    def by_kind(self, group: str, kind: str, version: str = "") -> Served | None:
+        """Any served version of a kind, or the one asked for."""
+        for served in self._served.values():
+            if served.group == group and served.kind == kind and version in ("", served.version):
+                return served
+        return None
+
+    def all(self) -> Iterable[Served]:
+        return self._served.values()
+
+    def stored(self) -> Iterator[Served]:
+        """One Served for each collection in the store, whatever number of versions and groups show it."""
+        seen = set()
+        for served in self._served.values():
+            if served.prefix not in seen and served.plural not in _VIRTUAL:
+                seen.add(served.prefix)
+                yield served
+
+    def of_key(self, key: str) -> Served | None:
+        """The resource a key of the store belongs to."""
+        group, plural, _ = key.split("/", 2)
+        group = "" if group == "core" else group
+        for served in self._served.values():
+            if served.plural == plural and served.group == group:
+                return served
+        return None
+
+
+def _builtin(resource: BuiltinResource) -> Served:
+    schema: partial[Schema] = partial(builtin_schema, (resource.group, resource.version, resource.kind))
+    selectable = SELECTABLE.get((resource.group, resource.plural))
+    if selectable is None:
+        selectable = META if resource.namespaced else {"metadata.name": META["metadata.name"]}
+    subresources = {
+        sub.name: Subresource(sub.name, sub.kind, sub.verbs, sub.group, sub.version) for sub in resource.subresources
+    }
+    served = Served(
+        resource.group, resource.version, resource.plural, resource.singular, resource.kind, resource.namespaced,
+        resource.verbs, strategy_for(resource.group, resource.kind), schema, partial(_decode, schema),
+        short_names=resource.short_names, categories=resource.categories, subresources=subresources,
+        selectable=selectable,
+    )  # fmt: skip
+    if (resource.group, resource.plural) == ("events.k8s.io", "events"):
+        served.prefix = "core/events/"
+    return served
+
+
+def _decode(schema: partial[Schema], body: bytes) -> Decoded:
+    decoded = decode_builtin(body, schema())
+    return Decoded(decoded.obj, tuple(decoded.problems))

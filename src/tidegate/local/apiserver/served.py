@@ -1,0 +1,88 @@
+"""`Served`: everything the server knows of one resource of one version, built in or defined by a CRD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tidegate.kube.wire import Object
+from tidegate.local.apiserver.fields import META, Getter
+from tidegate.local.kinds.strategy import Strategy
+from tidegate.local.schema.node import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """`pods/log`, `deployments/scale` …: its own kind may be of another group."""
+
+    name: str
+    kind: str
+    verbs: tuple[str, ...]
+    group: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A body understood: the object, and what a strict reader would complain of."""
+
+    obj: Object
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class Served:
+    """`decode` turns raw bytes or data into an object of this kind, dropping what the kind does not have."""
+
+    group: str
+    version: str
+    plural: str
+    singular: str
+    kind: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    strategy: Strategy
+    load_schema: Callable[[], Schema]
+    decode: Callable[[bytes], Decoded]
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: Mapping[str, Subresource] = field(default_factory=dict)
+    selectable: Mapping[str, Getter] = field(default_factory=lambda: META)
+    custom: bool = False
+    columns: tuple[Object, ...] | None = None
+    """Printer columns of a CRD's version."""
+    warning: str = ""
+    """Said to whoever uses this version: it is deprecated."""
+    storage_group: str = ""
+    """Where its objects are kept, when two groups serve the same ones (events)."""
+    reset_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.list_kind = self.list_kind or f"{self.kind}List"
+        self.prefix = f"{self.storage_group or self.group or 'core'}/{self.plural}/"
+        self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.api_version}",'.encode()
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.load_schema()
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def key(self, namespace: str, name: str) -> str:
+        return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
+
+    def collection(self, namespace: str) -> str:
+        """The prefix of all keys of a namespace, or of all."""
+        return f"{self.prefix}{namespace}/" if self.namespaced and namespace else self.prefix
+
+    def rendered(self, value: bytes) -> bytes:
+        """A stored value as an object of this version: values are kept without kind and apiVersion, which head it."""
+        return self.head + value[1:] if value != b"{}" else self.head[:-1] + b"}"

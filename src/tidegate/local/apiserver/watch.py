@@ -1,0 +1,200 @@
+"""Watching: what happens to a collection, as it happens, over a chunked answer or a WebSocket.
+
+Each change is rendered once per shape and shared by all who watch. A watcher that asks for history we no longer keep is
+told so inside the stream (410), which every client handles; over HTTP some do not.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from tidegate.kube.wire import Object, Response
+from tidegate.local.apiserver.answers import decode, encode, partial, table_of
+from tidegate.local.apiserver.api import Api
+from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.choice import Choice, choice_of
+from tidegate.local.apiserver.negotiate import Shape, shape_of
+from tidegate.local.apiserver.routes import is_true
+from tidegate.local.errors import ApiError, FieldError, expired, forbidden_field, invalid, invalid_object
+from tidegate.local.store import Change, CompactedError, Subscription
+
+BOOKMARK_EVERY_S = 55.0
+"""Some clients take a minute without news for a dead connection."""
+_END = {"k8s.io/initial-events-end": "true"}
+
+
+async def watch(api: Api, call: Call) -> Response:
+    watcher = Watcher(api, call)
+    if "websocket" in call.request.headers.get("upgrade", "").lower():
+        from tidegate.local.apiserver.sockets import stream_over_websocket
+
+        return stream_over_websocket(call.request, watcher.events())
+    shape = watcher.shape
+    content = shape.content_type if shape.transform else "application/json"
+    return Response(200, watcher.lines(), {"content-type": content, "cache-control": "no-cache, private"})
+
+
+@dataclass(slots=True)
+class _Start:
+    """Where a watch begins: after `revision`, preceded by the present state if `initial`."""
+
+    revision: int
+    initial: bool
+    marked: bool
+    """Whether a bookmark tells where the initial events end (WatchList)."""
+
+
+class Watcher:
+    """One watch request, from its parameters to its events as bytes."""
+
+    def __init__(self, api: Api, call: Call) -> None:
+        self._api = api
+        self._call = call
+        self._served = call.served
+        self._choice: Choice = choice_of(call)
+        self.shape: Shape = shape_of(call.request.headers.get("accept", ""))
+        self._bookmarks = is_true(call.query.get("allowWatchBookmarks", ""))
+        self._start = self._start_of()
+        self._until = time.monotonic() + self._timeout()
+        self._headed = False
+
+    def _timeout(self) -> float:
+        text = self._call.query.get("timeoutSeconds", "")
+        seconds = int(text) if text.isdecimal() else 0
+        return seconds or random.uniform(1800, 3600)  # noqa: S311
+
+    def _start_of(self) -> _Start:
+        query = self._call.query
+        text, match = query.get("resourceVersion", ""), query.get("resourceVersionMatch", "")
+        errors: list[FieldError] = []
+        initial = query.get("sendInitialEvents")
+        if initial is None and match:
+            why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            errors.append(forbidden_field("resourceVersionMatch", why))
+        if initial is not None and match != "NotOlderThan":
+            why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            errors.append(forbidden_field("resourceVersionMatch", why))
+        wanted = initial is not None and is_true(initial)
+        if wanted and not self._bookmarks:
+            errors.append(forbidden_field("sendInitialEvents", "sendInitialEvents requires allowWatchBookmarks"))
+        if text and not text.isdecimal():
+            errors.append(invalid("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": invalid syntax'))
+        if errors:
+            raise invalid_object("meta.k8s.io", "ListOptions", "", errors)
+        revision = int(text or "0")
+        if initial is not None:
+            return _Start(revision, wanted, marked=wanted)
+        return _Start(revision, initial=revision == 0, marked=False)
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The stream of a chunked answer: one JSON document a line; what comes together goes out together."""
+        async for events in self.events():
+            yield b"".join([event + b"\n" for event in events])
+
+    async def events(self) -> AsyncIterator[list[bytes]]:
+        """Encoded watch events, in order, in as few pieces as they come."""
+        store, start = self._api.store, self._start
+        prefix = self._served.collection(self._call.namespace)
+        since = store.revision if start.initial or not start.revision else start.revision
+        try:
+            past, subscription = store.subscribe(prefix, since)
+        except CompactedError:
+            yield [self._error(f"too old resource version: {since} ({store.compacted})")]
+            return
+        try:
+            reached = store.revision
+            if start.initial:
+                rows = store.range(prefix)
+                first = [self._event("ADDED", row.value) for row in rows if self._choice.takes(row.value)]
+                if start.marked:
+                    first.append(self._bookmark(reached, _END))
+                if first:
+                    yield first
+            floor = max(since, start.revision if not start.initial else 0)
+            if gone_by := self._render(past, floor):
+                yield gone_by
+            async for events in self._follow(subscription, floor):
+                yield events
+        finally:
+            store.unsubscribe(subscription)
+
+    async def _follow(self, subscription: Subscription, floor: int) -> AsyncIterator[list[bytes]]:
+        next_bookmark = time.monotonic() + BOOKMARK_EVERY_S
+        while not subscription.closed:
+            now = time.monotonic()
+            if now >= self._until:
+                if self._bookmarks:
+                    yield [self._bookmark(self._api.store.revision)]
+                return
+            if await subscription.wait(min(self._until, next_bookmark) - now):
+                if events := self._render(subscription.take(), floor):
+                    yield events
+            elif self._bookmarks and time.monotonic() >= next_bookmark:
+                yield [self._bookmark(self._api.store.revision)]
+            if time.monotonic() >= next_bookmark:
+                next_bookmark = time.monotonic() + BOOKMARK_EVERY_S
+
+    def _render(self, changes: list[Change], floor: int) -> list[bytes]:
+        made = (self._change(change) for change in changes if change.row.revision > floor)
+        return [event for event in made if event]
+
+    def _change(self, change: Change) -> bytes | None:
+        """A change as this watcher sees it: what enters its choice is added, what leaves it deleted."""
+        choice = self._choice
+        if choice.everything:
+            known, wanted = change.before is not None, not change.deleted
+        else:
+            known = change.before is not None and choice.takes(change.before.value)
+            wanted = not change.deleted and choice.takes(change.row.value)
+        if not known and not wanted:
+            return None
+        type_ = "DELETED" if not wanted else "MODIFIED" if known else "ADDED"
+        if self.shape.transform:
+            return self._event(type_, self._last(change) if type_ == "DELETED" else change.row.value)
+        memo = (type_, self._served.head)
+        if (made := change.memo.get(memo)) is None:
+            value = self._last(change) if type_ == "DELETED" else change.row.value
+            made = change.memo[memo] = self._event(type_, value)
+        return made
+
+    def _last(self, change: Change) -> bytes:
+        """The object as it was last chosen, with the revision at which it left."""
+        if change.deleted or change.before is None:
+            return change.row.value
+        obj = decode(change.before.value)
+        obj["metadata"]["resourceVersion"] = str(change.row.revision)
+        return encode(obj)
+
+    def _event(self, type_: str, value: bytes) -> bytes:
+        return b'{"type":"%b","object":%b}' % (type_.encode(), self._object(value))
+
+    def _object(self, value: bytes) -> bytes:
+        if not self.shape.transform:
+            return self._served.rendered(value)
+        obj = decode(value)
+        if self.shape.transform == "Table":
+            heading, self._headed = not self._headed, True
+            meta = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+            return encode(table_of(self._call, [obj], meta, self.shape, heading=heading))
+        return encode(partial(obj, self.shape))
+
+    def _bookmark(self, revision: int, annotations: Object | None = None) -> bytes:
+        meta: Object = {"resourceVersion": str(revision), "creationTimestamp": None}
+        if annotations:
+            meta["annotations"] = annotations
+        kind, version = self._served.kind, self._served.api_version
+        if self.shape.transform == "Table":
+            body: Object = {"kind": "Table", "apiVersion": f"meta.k8s.io/{self.shape.version}", "metadata": meta}
+            body |= {"columnDefinitions": [], "rows": []}
+        elif self.shape.transform:
+            body = partial({"metadata": meta}, self.shape)
+        else:
+            body = {"kind": kind, "apiVersion": version, "metadata": meta}
+        return encode({"type": "BOOKMARK", "object": body})
+
+    def _error(self, message: str) -> bytes:
+        error: ApiError = expired(message)
+        return encode({"type": "ERROR", "object": error.status()})

@@ -1,0 +1,293 @@
+"""What all writes share: metadata the server owns, admission, validation, and the store.
+
+The order is Kubernetes': defaults, mutating admission, the kind's own preparation, managed fields, validation,
+validating admission, then one compare-and-swap. Admission may take its time, so an object can have changed meanwhile:
+then everything is done again on the new state, unless the client named the version it knew.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidegate.kube.wire import Object
+from tidegate.local.admission.attributes import Attributes
+from tidegate.local.apiserver.addresses import allocate
+from tidegate.local.apiserver.answers import decode, encode
+from tidegate.local.apiserver.api import Api
+from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.managed import managed_on_update
+from tidegate.local.errors import (
+    ApiError,
+    already_exists,
+    bad_request,
+    conflict,
+    invalid_object,
+    not_found,
+)
+from tidegate.local.kinds import metadata as rules
+from tidegate.local.store import Row, StaleError
+
+_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+"""No vowels: generated names are never words."""
+_TRIES = 8
+
+
+def stored(obj: Object, revision: int) -> bytes:
+    """An object as it is kept: with its revision, without kind and apiVersion."""
+    metadata = dict(obj["metadata"])
+    metadata["resourceVersion"] = str(revision)
+    kept = {"metadata": metadata} | {k: v for k, v in obj.items() if k not in ("kind", "apiVersion", "metadata")}
+    return encode(kept)
+
+
+def loaded(call: Call, row: Row) -> Object:
+    """A stored object with its kind and apiVersion, a copy of one's own."""
+    head = {"kind": call.served.kind, "apiVersion": call.served.api_version}
+    return head | decode(row.value)
+
+
+def attributes(call: Call, operation: str, obj: Object | None, old: Object | None) -> Attributes:
+    name = (obj or {}).get("metadata", {}).get("name") or call.name
+    return Attributes(
+        operation,  # type: ignore[arg-type]
+        call.served, call.namespace, name, call.subresource, call.user, obj, old,
+        call.dry_run, {}, call.warnings,
+    )  # fmt: skip
+
+
+async def create_object(api: Api, call: Call, obj: Object) -> bytes:
+    """Stores a new object; its value. `obj` is decoded, and ours to change."""
+    served, strategy = call.served, call.served.strategy
+    _place(call, obj)
+    strategy.default(obj)
+    _fill_in(call, obj)
+    asked = attributes(call, "CREATE", obj, None)
+    await api.admission.mutate(asked)
+    assert asked.obj is not None
+    obj = asked.obj
+    rules.default_create(obj)
+    strategy.prepare_create(obj)
+    allocate(api, call, obj, None)
+    _stamp(call, obj)
+    generated = not obj["metadata"].get("name") and obj["metadata"].get("generateName")
+    for _ in range(_TRIES):
+        if generated:
+            suffix = "".join(random.choices(_SUFFIX, k=5))  # noqa: S311
+            obj["metadata"]["name"] = obj["metadata"]["generateName"][:58] + suffix
+        _validate_new(call, obj)
+        obj["metadata"]["managedFields"] = managed_on_update(call, obj, None)
+        if not obj["metadata"]["managedFields"]:
+            del obj["metadata"]["managedFields"]
+        asked.obj, asked.name = obj, obj["metadata"]["name"]
+        await api.admission.validate(asked)
+        key = served.key(call.namespace, obj["metadata"]["name"])
+        existing = api.store.newest(key)
+        if existing is None:
+            if call.dry_run:
+                return _undecided(obj)
+            try:
+                written = api.store.put(key, lambda revision: stored(obj, revision), expected=None)
+            except StaleError:
+                pass
+            else:
+                return (await written).value
+        if not generated:
+            break
+    raise already_exists(served.group, served.plural, obj["metadata"]["name"])
+
+
+def _undecided(obj: Object) -> bytes:
+    """What a dry run shows: everything but a resource version."""
+    return encode({key: value for key, value in obj.items() if key not in ("kind", "apiVersion")})
+
+
+def _place(call: Call, obj: Object) -> None:
+    """The namespace of the request is the namespace of the object."""
+    metadata = obj.setdefault("metadata", {})
+    if metadata.get("resourceVersion"):
+        raise bad_request("resourceVersion should not be set on objects to be created")
+    put_in_namespace(call, metadata)
+
+
+def put_in_namespace(call: Call, metadata: Object) -> None:
+    if not call.served.namespaced:
+        return
+    given = metadata.get("namespace")
+    if given and given != call.namespace:
+        message = "the namespace of the provided object does not match the namespace sent on the request"
+        raise bad_request(message)
+    metadata["namespace"] = call.namespace
+
+
+def _fill_in(call: Call, obj: Object) -> None:
+    if call.served.strategy.generates_generation:
+        obj["metadata"]["generation"] = 1
+    else:
+        obj["metadata"].pop("generation", None)
+
+
+def _stamp(call: Call, obj: Object) -> None:
+    obj["metadata"] |= {"uid": str(uuid.uuid4()), "creationTimestamp": call.now}
+
+
+def _validate_new(call: Call, obj: Object) -> None:
+    served, strategy = call.served, call.served.strategy
+    errors = rules.validate_create(obj, namespaced=served.namespaced, name_errors=strategy.name_errors)
+    errors += strategy.validate_create(obj)
+    if errors:
+        raise invalid_object(served.group, served.kind, obj["metadata"].get("name") or "", errors)
+    call.warnings += strategy.warnings(obj)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    value: bytes
+    created: bool = False
+
+
+Make = Callable[[Object], Object]
+"""Gives the object that is wanted, from a copy of the one that is there."""
+
+
+async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> Written:
+    """Replaces an existing object by what `make` makes of it; its value."""
+    served = call.served
+    key = served.key(call.namespace, call.name)
+    for _ in range(_TRIES):
+        row = api.store.newest(key)
+        if row is None:
+            raise not_found(served.group, served.plural, call.name)
+        old = loaded(call, row)
+        obj = make(loaded(call, row))
+        conditional = bool(obj.get("metadata", {}).get("resourceVersion")) and not patched
+        try:
+            value = await _replace(api, call, row, old, obj)
+        except StaleError:
+            if conditional:
+                raise conflict(served.group, served.plural, call.name) from None
+            continue
+        return Written(value)
+    raise conflict(served.group, served.plural, call.name)
+
+
+async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
+    strategy = call.served.strategy
+    check_identity(call, obj, old)
+    strategy.default(obj)
+    _carry_over(obj, old)
+    asked = attributes(call, "UPDATE", obj, old)
+    await api.admission.mutate(asked)
+    assert asked.obj is not None
+    obj = asked.obj
+    prepare_for(call, obj, old)
+    allocate(api, call, obj, old)
+    count_generation(call, obj, old)
+    obj["metadata"]["managedFields"] = managed_on_update(call, obj, old)
+    if not obj["metadata"]["managedFields"]:
+        del obj["metadata"]["managedFields"]
+    validate_changed(call, obj, old)
+    asked.obj = obj
+    await api.admission.validate(asked)
+    if same(obj, old):
+        return row.value
+    if call.dry_run:
+        return _undecided(obj)
+    return await put(api, call, row, obj)
+
+
+async def put(api: Api, call: Call, row: Row, obj: Object) -> bytes:
+    """The write itself. An object that was only waiting for its finalizers is gone with the last of them."""
+    metadata = obj["metadata"]
+    waits = (
+        metadata.get("finalizers")
+        or obj.get("spec", {}).get("finalizers")
+        or metadata.get("deletionGracePeriodSeconds")
+    )
+    if metadata.get("deletionTimestamp") and not waits:
+        last = decode(row.value) | {"metadata": metadata}
+        return (await api.store.remove(row.key, lambda revision: stored(last, revision), expected=row)).value
+    return (await api.store.put(row.key, lambda revision: stored(obj, revision), expected=row)).value
+
+
+def check_identity(call: Call, obj: Object, old: Object) -> None:
+    """Name, namespace, uid and version in the body must be those of the object that is there."""
+    served, metadata, known = call.served, obj.setdefault("metadata", {}), old["metadata"]
+    name = metadata.get("name")
+    if name and name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+    metadata["name"] = call.name
+    put_in_namespace(call, metadata)
+    version = metadata.get("resourceVersion")
+    if version and version != "0" and version != known["resourceVersion"]:
+        raise conflict(served.group, served.plural, call.name)
+    if not version and not served.strategy.unconditional_update:
+        from tidegate.local.errors import invalid
+
+        error = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise invalid_object(served.group, served.kind, call.name, [error])
+    uid = metadata.get("uid")
+    if uid and uid != known["uid"]:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {known['uid']}"
+        raise conflict(served.group, served.plural, call.name, why)
+
+
+_SERVERS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+
+
+def _carry_over(obj: Object, old: Object) -> None:
+    """What belongs to the server stays as it is, whatever the body says."""
+    metadata, known = obj["metadata"], old["metadata"]
+    metadata["resourceVersion"] = known["resourceVersion"]
+    for key in _SERVERS:
+        if key in known:
+            if key in ("generation", "uid") or not metadata.get(key):
+                metadata[key] = known[key]
+        else:
+            metadata.pop(key, None)
+
+
+def prepare_for(call: Call, obj: Object, old: Object) -> None:
+    if call.subresource == "status":
+        call.served.strategy.prepare_status_update(obj, old)
+    else:
+        call.served.strategy.prepare_update(obj, old)
+
+
+def count_generation(call: Call, obj: Object, old: Object) -> None:
+    if not call.served.strategy.generates_generation or call.subresource == "status":
+        return
+    ignored = ("metadata", "status", "kind", "apiVersion")
+    wanted = {key: value for key, value in obj.items() if key not in ignored}
+    known = {key: value for key, value in old.items() if key not in ignored}
+    if wanted != known:
+        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def validate_changed(call: Call, obj: Object, old: Object) -> None:
+    served, strategy = call.served, call.served.strategy
+    errors = rules.validate_update(obj, old)
+    if call.subresource == "status":
+        errors += strategy.validate_status_update(obj, old)
+    else:
+        errors += strategy.validate_update(obj, old)
+        call.warnings += strategy.warnings(obj)
+    if errors:
+        raise invalid_object(served.group, served.kind, call.name, errors)
+
+
+def same(obj: Object, old: Object) -> bool:
+    """Whether a write would change nothing, so that nothing is written and nobody is woken."""
+    return without_times(obj) == without_times(old)
+
+
+def without_times(obj: Object) -> Object:
+    metadata = dict(obj["metadata"])
+    if entries := metadata.get("managedFields"):
+        metadata["managedFields"] = [{k: v for k, v in entry.items() if k != "time"} for entry in entries]
+    return obj | {"metadata": metadata}
+
+
+__all__ = ["ApiError", "Written", "create_object", "update_object"]

@@ -1,0 +1,102 @@
+"""The control plane of one machine, put together: store, access, API server and the controllers beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from tidegate.local.access.access import Access
+from tidegate.local.access.certificates import Authority, write_private
+from tidegate.local.access.tokens import ADMIN
+from tidegate.local.admission.chain import Admission
+from tidegate.local.apiserver.api import Api
+from tidegate.local.apiserver.front import Front
+from tidegate.local.apiserver.registry import Registry
+from tidegate.local.apiserver.server import Server
+from tidegate.local.store import Store
+
+log = logging.getLogger(__name__)
+
+HOSTS = ("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+         "kubernetes.default.svc.cluster.local", "10.96.0.1")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    hosts: tuple[str, ...] = ()
+    """Further names and addresses the server's certificate is good for."""
+
+
+class ControlPlane:
+    """Started with `start`, runs until `stop`. All its state is in the data folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        folder = settings.data_dir
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store = Store(folder / "state.db")
+        self.authority = Authority(folder / "pki")
+        access = Access(folder / "pki", self.store)
+        self._token = access.tokens.fixed(folder / "pki" / "admin.token", ADMIN)
+        self.api = Api(self.store, Registry(), access, Admission())
+        self.server = Server(self.api)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._front: Front | None = None
+        self.url = ""
+
+    async def start(self) -> None:
+        settings = self._settings
+        self._front = Front(self.server.handle, self._tls())
+        port = await self._front.listen(settings.host, settings.port)
+        shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+        self.url = f"https://{shown}:{port}"
+        self._tasks.append(asyncio.create_task(self.store.keep_compacting()))
+        self._write_kubeconfig()
+
+    def _tls(self) -> ssl.SSLContext:
+        hosts = tuple(dict.fromkeys([*HOSTS, self._settings.host, *self._settings.hosts]))
+        certificate, key = self.authority.issue("apiserver", "kube-apiserver", hosts=hosts)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(certificate, key)
+        context.load_verify_locations(self.authority.certificate_file)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        context.set_alpn_protocols(["http/1.1"])
+        return context
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self._settings.data_dir / "kubeconfig"
+
+    def _write_kubeconfig(self) -> None:
+        """Written last: whoever finds it finds a server that answers."""
+        import base64
+
+        authority = base64.b64encode(self.authority.pem.encode()).decode()
+        cluster = {"server": self.url, "certificate-authority-data": authority}
+        config = {
+            "apiVersion": "v1", "kind": "Config", "current-context": "tidegate",
+            "clusters": [{"name": "tidegate", "cluster": cluster}],
+            "users": [{"name": "tidegate", "user": {"token": self._token}}],
+            "contexts": [{"name": "tidegate", "context": {"cluster": "tidegate", "user": "tidegate"}}],
+        }  # fmt: skip
+        write_private(self.kubeconfig, msgspec.json.format(msgspec.json.encode(config), indent=2))
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        if self._front is not None:
+            await self._front.close()
+        await self.store.close()

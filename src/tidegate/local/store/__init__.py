@@ -1,0 +1,10 @@
+"""The store: a log of revisions in SQLite, with compare-and-swap, watches and compaction.
+
+It keeps bytes under keys and knows nothing of Kubernetes. One process owns the file; everything but the commit itself
+runs on that process' event loop.
+"""
+
+from tidegate.local.store.log import Change, CompactedError, Row
+from tidegate.local.store.store import StaleError, Store, Subscription
+
+__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "Subscription"]

@@ -1,0 +1,247 @@
+"""The store as the API server sees it: compare-and-swap writes, group commit, and subscriptions.
+
+All methods run on the event loop. A write is checked against the newest state at once (also against writes whose
+commit is still under way), gets its revision, and joins the next batch; a single thread commits batches one after the
+other, so while one is being synced to the disk the next one fills up. Readers and subscribers only ever see what is
+committed: nobody is told of a write that a crash could take back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tidegate.local.store.log import Change, CompactedError, Log, Row
+
+MOST_BEHIND = 20_000
+"""Events a subscriber may be behind before it is cut off: it must start anew, and memory stays bounded."""
+
+COMPACT_EVERY_S = 300.0
+KEEP_REVISIONS = 1_000
+"""A compaction always leaves at least so much history."""
+MOST_REVISIONS = 200_000
+"""More history than this is compacted without waiting for the interval."""
+
+
+class StaleError(Exception):
+    """The key is not at the revision the writer expected."""
+
+    def __init__(self, current: Row | None) -> None:
+        super().__init__("the key is at another revision")
+        self.current = current
+
+
+class Subscription:
+    """What happens to the keys of one prefix, in order. `closed` once it was too slow or the store went away."""
+
+    def __init__(self, prefix: str, bucket: str) -> None:
+        self.prefix = prefix
+        self.bucket = bucket
+        self.closed = False
+        self.reached = 0
+        """The revision up to which everything has been handed out, events or not."""
+        self._waiting: deque[Change] = deque()
+        self._woken: asyncio.Future[None] | None = None
+
+    def take(self) -> list[Change]:
+        """Everything that has come since the last call."""
+        taken = list(self._waiting)
+        self._waiting.clear()
+        return taken
+
+    async def wait(self, timeout_s: float | None) -> bool:
+        """Waits until there is something to take (or it is closed); False when the time is up."""
+        if self._waiting or self.closed:
+            return True
+        self._woken = asyncio.get_running_loop().create_future()
+        try:
+            await asyncio.wait_for(self._woken, timeout_s)
+        except TimeoutError:
+            return False
+        finally:
+            self._woken = None
+        return True
+
+    def offer(self, change: Change) -> None:
+        if len(self._waiting) >= MOST_BEHIND:
+            self.close()
+        if not self.closed:
+            self._waiting.append(change)
+            self.wake()
+
+    def wake(self) -> None:
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
+
+    def close(self) -> None:
+        self.closed = True
+        self._waiting.clear()
+        self.wake()
+
+
+class Store:
+    def __init__(self, path: Path) -> None:
+        self._log = Log(path)
+        self.revision = self._log.revision
+        """The newest committed revision."""
+        self._next = self.revision
+        self._uncommitted: dict[str, Change] = {}
+        self._batch: list[tuple[Change, asyncio.Future[Row]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-commit")
+        self._subscriptions: dict[str, set[Subscription]] = {}
+        self._compacting: asyncio.Task[None] | None = None
+
+    @property
+    def compacted(self) -> int:
+        return self._log.compacted
+
+    def get(self, key: str) -> Row | None:
+        """The committed state of `key`."""
+        return self._log.get(key)
+
+    def newest(self, key: str) -> Row | None:
+        """The state of `key` with writes whose commit is under way: what the next write must be checked against."""
+        change = self._uncommitted.get(key)
+        if change is None:
+            return self._log.get(key)
+        return None if change.deleted else change.row
+
+    def range(self, prefix: str, *, after: str = "", limit: int = -1, at: int = 0) -> list[Row]:
+        return self._log.range(prefix, after=after, limit=limit, at=at)
+
+    def count(self, prefix: str, *, after: str = "") -> int:
+        return self._log.count(prefix, after=after)
+
+    def put(self, key: str, make: Callable[[int], bytes], *, expected: Row | None) -> asyncio.Future[Row]:
+        """Writes `make(revision)` if `key` is still at `expected` (None: absent); resolves when it is on the disk.
+
+        Raises StaleError at once if it is not. Check and write are one step: nothing can come between.
+        """
+        return self._add(key, make, expected, deleted=False)
+
+    def remove(self, key: str, make: Callable[[int], bytes], *, expected: Row) -> asyncio.Future[Row]:
+        """Deletes `key`; `make(revision)` is its last state, for those who watch."""
+        return self._add(key, make, expected, deleted=True)
+
+    def _add(
+        self, key: str, make: Callable[[int], bytes], expected: Row | None, *, deleted: bool
+    ) -> asyncio.Future[Row]:
+        newest = self.newest(key)
+        if (newest.revision if newest else 0) != (expected.revision if expected else 0):
+            raise StaleError(newest)
+        revision = self._next + 1
+        row = Row(revision, key, newest.created if newest else revision, make(revision))
+        self._next = revision
+        change = Change(row, deleted, newest)
+        self._uncommitted[key] = change
+        future: asyncio.Future[Row] = asyncio.get_running_loop().create_future()
+        self._batch.append((change, future))
+        if self._flushing is None:
+            self._flushing = asyncio.create_task(self._flush())
+        return future
+
+    async def _flush(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._batch:
+                batch, self._batch = self._batch, []
+                changes = [change for change, _ in batch]
+                try:
+                    await loop.run_in_executor(self._thread, self._log.append, changes)
+                except Exception as error:
+                    self._fail(batch, error)
+                    continue
+                self._committed(batch)
+        finally:
+            self._flushing = None
+
+    def _committed(self, batch: list[tuple[Change, asyncio.Future[Row]]]) -> None:
+        self.revision = batch[-1][0].row.revision
+        for change, future in batch:
+            key = change.row.key
+            if self._uncommitted.get(key) is change:
+                del self._uncommitted[key]
+            self._publish(change)
+            if not future.done():
+                future.set_result(change.row)
+        if self.revision - self.compacted > MOST_REVISIONS:
+            self.compact(self.revision - MOST_REVISIONS // 2)
+
+    def _fail(self, batch: list[tuple[Change, asyncio.Future[Row]]], error: Exception) -> None:
+        """A failed commit takes everything after it along: it was checked against a state that is not to be."""
+        lost, self._batch = batch + self._batch, []
+        self._uncommitted.clear()
+        self._next = self.revision
+        for _, future in lost:
+            if not future.done():
+                future.set_exception(error)
+
+    def subscribe(self, prefix: str, since: int) -> tuple[list[Change], Subscription]:
+        """What happened after revision `since`, and a subscription that goes on from there without a gap.
+
+        `prefix` must contain its bucket: the first two parts of a key, by which subscribers are found.
+        """
+        past = list(self._log.since(since, prefix)) if since < self.revision else []
+        subscription = Subscription(prefix, bucket_of(prefix))
+        subscription.reached = self.revision
+        self._subscriptions.setdefault(subscription.bucket, set()).add(subscription)
+        # The log may already hold rows whose commit has not been announced: they come by the subscription.
+        return [change for change in past if change.row.revision <= self.revision], subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        subscription.close()
+        self._subscriptions.get(subscription.bucket, set()).discard(subscription)
+
+    def _publish(self, change: Change) -> None:
+        key = change.row.key
+        for bucket in (bucket_of(key), ""):
+            for subscription in self._subscriptions.get(bucket, ()):
+                if key.startswith(subscription.prefix):
+                    subscription.offer(change)
+
+    def compact(self, revision: int) -> asyncio.Task[None]:
+        """Forgets history up to `revision` in the background; watches that are further behind must start anew."""
+        if self._compacting is None or self._compacting.done():
+            self._compacting = asyncio.create_task(self._compact(revision))
+        return self._compacting
+
+    async def _compact(self, revision: int) -> None:
+        loop = asyncio.get_running_loop()
+        done = False
+        while not done:  # Chunk by chunk, so that commits get their turn in between.
+            done = await loop.run_in_executor(self._thread, self._log.compact, revision)
+
+    async def keep_compacting(self, every_s: float = COMPACT_EVERY_S) -> None:
+        """Every interval, forgets what was already history an interval ago."""
+        before = self.revision
+        while True:
+            await asyncio.sleep(every_s)
+            horizon = min(before, self.revision - KEEP_REVISIONS)
+            before = self.revision
+            if horizon > self.compacted:
+                await self.compact(horizon)
+
+    async def close(self) -> None:
+        """Waits for writes under way, then closes the file."""
+        while self._flushing is not None:
+            await asyncio.wait([self._flushing])
+        if self._compacting is not None:
+            await asyncio.wait([self._compacting])
+        for subscriptions in self._subscriptions.values():
+            for subscription in list(subscriptions):
+                subscription.close()
+        self._thread.shutdown()
+        self._log.close()
+
+
+def bucket_of(key: str) -> str:
+    """The first two parts of a key, e.g. "apps/deployments/"; "" for a prefix that is shorter."""
+    parts = key.split("/", 2)
+    return f"{parts[0]}/{parts[1]}/" if len(parts) > 2 else ""
+
+
+__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "Subscription", "bucket_of"]
