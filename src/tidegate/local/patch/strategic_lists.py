@@ -83,16 +83,22 @@ def check_order(patch: Items, order: Items, key: str) -> None:
     """Refuses a `$setElementOrder` that leaves out an item of the patch or has them in another order."""
     if not order or not patch:
         return
-    wanted = iter(order)
     for item in patch:
         if key and not isinstance(item, dict):
             raise failed(wrong_type("map[string]interface {}", item))
-        if _is_directed(item):
+    listed = [item for item in patch if not (key and item.get(DIRECTIVE) == "delete")]
+    at = found = 0
+    while found < len(listed) and at < len(order):
+        if _is_directed(listed[found]):
+            found += 1
             continue
-        if not any(_name(item, key) == _name(other, key) for other in wanted):
-            raise failed(
-                f"The order in patch list:\n{go_text(patch)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
-            )
+        if _name(listed[found], key) == _name(order[at], key):
+            found += 1
+        at += 1
+    if found < len(listed):
+        raise failed(
+            f"The order in patch list:\n{go_text(patch)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
+        )
 
 
 def _element_type(*sides: Items) -> type:

@@ -84,9 +84,9 @@ def _read_entry(entry: Any) -> Object | None:
     return new_entry(who, entry["apiVersion"], fields, entry.get("time"))
 
 
-def is_reset(given: Any) -> bool:
-    """Whether a client asks to forget all managers: an empty list, or one with one empty entry."""
-    return given in ([], [{}])
+def is_reset(given: Any, *, custom: bool) -> bool:
+    """Whether a client asks to forget all managers: by one empty entry, or (not for custom kinds) an empty list."""
+    return given == [{}] or (given == [] and not custom)
 
 
 def released(entries: Entries, touched: FieldSet) -> Entries:

@@ -43,11 +43,12 @@ def track_update(
     `reset`: the fields this request cannot change, since the server puts them back. `new` is left as it is; of what it
     says in managedFields, only a reset or a list that makes sense counts.
     """
-    entries = _entries_in_force(old, new, subresource)
+    custom = not schema.name
+    entries = _entries_in_force(old, new, subresource, custom=custom)
     if old is not None and not entries:
         # Tracking begins at creation or with the first apply; whoever reset it does not want it.
         return with_entries(new, [])
-    if not schema.name:
+    if custom:
         entries = reconciled(entries, schema)
     try:
         changed = changes(old or {}, new, schema).outside(reset or {})
@@ -81,13 +82,13 @@ def capped_in_order(entries: Entries) -> Entries:
     return in_order(capped(entries))
 
 
-def _entries_in_force(old: Object | None, new: Object, subresource: str) -> Entries:
+def _entries_in_force(old: Object | None, new: Object, subresource: str, *, custom: bool) -> Entries:
     live: Any = (old or {}).get("metadata", {}).get("managedFields") or []
     given = new.get("metadata", {}).get("managedFields")
     # A subresource has no say in managedFields, and most clients just send back what they read.
     if subresource or given is None or given is live or given == live:
         return list(live)
-    if is_reset(given):
+    if is_reset(given, custom=custom):
         return []
     return read_entries(given) or list(live)
 
