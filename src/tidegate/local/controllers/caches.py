@@ -1,0 +1,82 @@
+"""The caches all controllers share: one informer per kind, started when somebody asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from tidegate.kube.client import Client
+from tidegate.kube.informer import Informer
+from tidegate.kube.wire import Resource
+from tidegate.local.controllers.job.objects import JOBS, Job
+from tidegate.local.controllers.objects import Meta
+from tidegate.local.controllers.pod_writes import PODS
+from tidegate.local.controllers.pods import Pod
+from tidegate.local.controllers.replicas.objects import REPLICA_SETS, REPLICATION_CONTROLLERS, ReplicaSet
+
+T = TypeVar("T")
+
+Key = tuple[str, str]
+"""Namespace and name."""
+
+
+class Caches:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._informers: list[Informer[Any]] = []
+
+    @cached_property
+    def pods(self) -> Informer[Pod]:
+        return self.follow(PODS, controller=_controller, orphans=_orphans, namespace=_namespace, node=_node)
+
+    @cached_property
+    def jobs(self) -> Informer[Job]:
+        return self.follow(JOBS, controller=_controller, namespace=_namespace)
+
+    @cached_property
+    def replica_sets(self) -> Informer[ReplicaSet]:
+        return self.follow(REPLICA_SETS, controller=_controller, orphans=_orphans, namespace=_namespace)
+
+    @cached_property
+    def replication_controllers(self) -> Informer[ReplicaSet]:
+        return self.follow(REPLICATION_CONTROLLERS, controller=_controller, namespace=_namespace)
+
+    def follow(self, resource: Resource[T], **indexes: Callable[[T], Iterable[str]]) -> Informer[T]:
+        """An informer that runs with the others. For a kind that only one controller reads."""
+        informer = Informer(self._client, resource, indexes=indexes)
+        self._informers.append(informer)
+        return informer
+
+    async def synced(self) -> None:
+        """Returns when every cache shows a whole list: to decide earlier would be to take what is unseen for absent."""
+        for informer in self._informers:
+            await informer.synced()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for informer in self._informers:
+                group.create_task(informer.run())
+
+
+def _meta(each: Any) -> Meta:
+    metadata: Meta = each.metadata
+    return metadata
+
+
+def _controller(each: Any) -> list[str]:
+    owner = _meta(each).controller
+    return [owner.uid] if owner else []
+
+
+def _orphans(each: Any) -> list[str]:
+    return [] if _meta(each).controller else [_meta(each).namespace]
+
+
+def _namespace(each: Any) -> list[str]:
+    return [_meta(each).namespace]
+
+
+def _node(each: Pod) -> list[str]:
+    return [each.spec.node_name]

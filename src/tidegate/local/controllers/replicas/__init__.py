@@ -1,0 +1,1 @@
+"""ReplicaSets and ReplicationControllers: so many pods of one template, kept at that number."""

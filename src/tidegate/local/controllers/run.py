@@ -1,0 +1,42 @@
+"""Starts the controllers: shared caches, one task per controller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+from tidegate.kube.client import Client
+from tidegate.local.controllers.caches import Caches
+from tidegate.local.controllers.deployment.controller import DeploymentController
+from tidegate.local.controllers.job.controller import JobController
+from tidegate.local.controllers.job.strays import StrayPodController
+from tidegate.local.controllers.recorder import Recorder
+from tidegate.local.controllers.replicas.controller import ReplicaController
+
+
+class Controller(Protocol):
+    async def run(self) -> None: ...
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def run_controllers(client: Client, *, root_ca: str, clock: Callable[[], datetime] = utc_now) -> None:
+    """Runs all controllers until cancelled."""
+    caches = Caches(client)
+    recorder = Recorder(client, "tidegate-controllers", clock)
+    running: list[Controller] = [
+        caches,
+        recorder,
+        JobController(client, caches, recorder, clock),
+        StrayPodController(client, caches),
+        ReplicaController(client, caches, recorder, clock),
+        ReplicaController(client, caches, recorder, clock, classic=True),
+        DeploymentController(client, caches, recorder, clock),
+    ]
+    async with asyncio.TaskGroup() as group:
+        for each in running:
+            group.create_task(each.run())
