@@ -1,0 +1,42 @@
+"""What is known of each attempt to run a container, on disk: written before and after each step, never half.
+
+One file per attempt, `containers/<name>/<attempt>.json`. `starting` is the intent, written before anything runs, so
+that nobody starts the same attempt twice; `exited` carries the true exit code for whoever asks later.
+"""
+
+# ruff: noqa: PTH - pathlib would cost every running pod memory.
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+Record = dict[str, Any]
+
+
+def path_of(container: str, attempt: int) -> str:
+    return f"containers/{container}/{attempt}.json"
+
+
+def write(path: str, record: Record) -> None:
+    """Replaces the file in one step and makes it durable: a reader sees the old record or the new one."""
+    draft = f"{path}.draft"
+    fd = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, json.dumps(record).encode())
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    os.replace(draft, path)
+
+
+def read_all(folder: str) -> list[Record]:
+    """Every attempt recorded under a pod's folder, oldest first for each container."""
+    found: list[Record] = []
+    root = os.path.join(folder, "containers")
+    for container in sorted(os.listdir(root)) if os.path.isdir(root) else []:
+        names = [name for name in os.listdir(os.path.join(root, container)) if name.endswith(".json")]
+        for name in sorted(names, key=lambda each: int(each.partition(".")[0])):
+            with open(os.path.join(root, container, name), "rb") as file:
+                found.append(json.loads(file.read()))
+    return found

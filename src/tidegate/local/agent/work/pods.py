@@ -1,0 +1,355 @@
+"""One pod after the other: observe, decide, do, report. The only place that writes pods' status.
+
+`sync` can be called at any time and any number of times; it does what is missing. Everything that must survive the
+agent is in the pod's folder or in its runner, so a new agent calls `sync` for what it finds and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.events import EventRecorder
+from tidegate.kube.resources import PODS
+from tidegate.local.agent.cgroups import Cgroups
+from tidegate.local.agent.pod.decide import decide
+from tidegate.local.agent.pod.facts import Decision, Facts, Obstacle, Start, Stop
+from tidegate.local.agent.sandbox.environment import Place
+from tidegate.local.agent.sandbox.names import hostname_of
+from tidegate.local.agent.sandbox.objects import ApiObjects, Awaited, ServiceAccountTokens
+from tidegate.local.agent.sandbox.problems import Missing, Unrunnable
+from tidegate.local.agent.sandbox.volumes import fill, has_changing_files, memory_volumes
+from tidegate.local.agent.settings import Settings
+from tidegate.local.agent.work.checks import Target
+from tidegate.local.agent.work.folder import Work, load_all
+from tidegate.local.agent.work.prepare import Preparer
+from tidegate.local.agent.work.probes import Probing, known_health
+from tidegate.local.agent.work.processes import RunnerError
+from tidegate.local.agent.work.report import overlaid, report
+from tidegate.local.agent.work.stopping import stop
+
+Spec = Mapping[str, Any]
+
+_log = logging.getLogger(__name__)
+
+_REFRESH_S = 60.0
+_RETRY_S = 10.0
+
+
+class Surroundings(Protocol):
+    """What the node knows that pods need: addresses, names, services, devices."""
+
+    host_ip: str
+    allocatable: Mapping[str, str]
+
+    def address_for(self, pod: Spec) -> str: ...
+
+    def keep(self, work: Work) -> None: ...
+
+    def release(self, uid: str) -> None: ...
+
+    def network_for(self, pod: Spec, address: str) -> dict[str, Any] | None: ...
+
+    def write_names(self, pod: Spec, work: Work) -> None: ...
+
+    def variables(self, pod: Spec, container: Spec) -> Mapping[str, str]: ...
+
+
+class Pods:
+    """All pods of this node, by uid."""
+
+    def __init__(
+        self, client: Client, settings: Settings, preparer: Preparer, around: Surroundings, *,
+        cgroups: Cgroups, events: EventRecorder, wake: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._client = client
+        self._settings = settings
+        self._preparer = preparer
+        self._around = around
+        self._cgroups = cgroups
+        self._events = events
+        self._wake = wake
+        self._objects = ApiObjects(client)
+        self._tokens = ServiceAccountTokens(client)
+        self._awaited = Awaited(client)
+        self._pods: dict[str, Spec] = {}
+        self.works: dict[str, Work] = {}
+
+    def adopt(self) -> None:
+        """Takes over what an earlier agent left."""
+        for work in load_all(self._settings.data_dir / "pods"):
+            self.works[work.uid] = work
+            self._around.keep(work)
+            if work.runner.alive():
+                self._watch(work)
+
+    def observe(self, old: Spec | None, new: Spec | None) -> None:
+        """A change from the API server."""
+        if old is not None and (new is None or new["metadata"]["uid"] != old["metadata"]["uid"]):
+            self._pods.pop(old["metadata"]["uid"], None)
+            self._wake(old["metadata"]["uid"])
+        if new is not None:
+            self._pods[new["metadata"]["uid"]] = new
+            self._wake(new["metadata"]["uid"])
+
+    def uids(self) -> set[str]:
+        return {*self._pods, *self.works}
+
+    def all(self) -> Iterable[Spec]:
+        return self._pods.values()
+
+    def pod(self, uid: str) -> Spec | None:
+        return self._pods.get(uid)
+
+    async def close(self) -> None:
+        self._awaited.close()
+        for work in self.works.values():
+            work.cancel()
+
+    async def sync(self, uid: str) -> float | None:
+        """One look at one pod; returns when to look again, in seconds."""
+        pod = self._pods.get(uid)
+        if pod is None:
+            return await self._abandon(uid)
+        work = self.works.get(uid)
+        if work is None:
+            if _ended(pod):
+                return await self._farewell(pod, None)
+            work = self._begin(pod)
+        now = time.time()
+        pod = overlaid(pod, work.sent)
+        decision = await self._proceed(pod, work, now)
+        self._do_stops(pod, work, decision.stop)
+        self._tend_probes(pod, work)
+        await report(self._client, pod, work, decision.status)
+        if decision.over:
+            await self._close(work)
+            if "deletionTimestamp" in pod["metadata"]:
+                return await self._farewell(pod, work)
+            return None
+        waits = [decision.wake_at - now] if decision.wake_at is not None else []
+        if work.held_up:
+            waits.append(_RETRY_S)
+        if has_changing_files(pod):
+            waits.append(max(0.0, work.filled_at + _REFRESH_S - now))
+        return min(waits, default=None)
+
+    def _begin(self, pod: Spec) -> Work:
+        meta = pod["metadata"]
+        folder = self._settings.data_dir / "pods" / meta["uid"]
+        work = Work(meta["uid"], meta["namespace"], meta["name"], folder, self._around.address_for(pod))
+        work.save()
+        self.works[work.uid] = work
+        return work
+
+    def _watch(self, work: Work) -> None:
+        if work.watch is None or work.watch.done():
+            work.watch = asyncio.create_task(work.runner.watch(lambda: self._wake(work.uid)))
+
+    # Deciding and starting.
+
+    async def _proceed(self, pod: Spec, work: Work, now: float) -> Decision:
+        """Decides, starts what is to be started, and decides again on what came of it."""
+        work.obstacles, work.held_up = {}, False
+        obstacle = None if _ended(pod) or work.closed else await self._fill(pod, work, now)
+        decision = self._decide(pod, work, obstacle, now)
+        for start in decision.start:
+            await self._start(pod, work, start)
+        return self._decide(pod, work, obstacle, time.time()) if decision.start else decision
+
+    def _decide(self, pod: Spec, work: Work, obstacle: Obstacle | None, now: float) -> Decision:
+        facts = Facts(
+            attempts=work.attempts(pod),
+            health={name: probing.health for name, probing in work.probes.items()},
+            obstacle=obstacle,
+            obstacles=work.obstacles,
+            pod_ip=work.address,
+            host_ip=self._around.host_ip,
+            image_ids=self._image_ids(pod),
+        )
+        return decide(pod, facts, now=now, back_off=self._settings.back_off)
+
+    def _image_ids(self, pod: Spec) -> dict[str, str]:
+        """The catalogue entry of each container; a container of an unknown image becomes an obstacle elsewhere."""
+        found = {}
+        for container in _containers(pod):
+            try:
+                found[container["name"]] = (
+                    f"catalogue://{self._preparer.catalogue.find(container.get('image', '')).name}"
+                )
+            except Unrunnable:
+                found[container["name"]] = ""
+        return found
+
+    async def _fill(self, pod: Spec, work: Work, now: float) -> Obstacle | None:
+        """Makes the pod's volumes, or brings them up to date; what stands in the way is for its status."""
+        if work.filled_at and not (has_changing_files(pod) and now >= work.filled_at + _REFRESH_S):
+            return None
+        try:
+            await fill(self._place(pod, work), work.folder / "volumes", self._objects, self._tokens)
+            self._around.write_names(pod, work)
+        except Unrunnable as problem:
+            if work.filled_at:
+                return None  # It runs with what it has.
+            self._hold_up(pod, work, problem, "FailedMount")
+            return Obstacle("ContainerCreating", problem.message)
+        work.filled_at = now
+        return None
+
+    def _hold_up(self, pod: Spec, work: Work, problem: Exception, event: str) -> None:
+        """Something is in the way: tells people, and comes back when it may have gone."""
+        work.held_up = True
+        if isinstance(problem, Missing):
+            self._awaited.wait(problem, work.uid, self._wake)
+        self._say(pod, work, event, str(problem))
+
+    def _say(self, pod: Spec, work: Work, reason: str, text: str, *, warning: bool = True) -> None:
+        """An event, once for each different text: the pod is looked at far more often than something happens."""
+        if (reason, text) not in work.told:
+            work.told.add((reason, text))
+            self._events.record(PODS, pod, reason, text, type="Warning" if warning else "Normal")
+
+    def _place(self, pod: Spec, work: Work) -> Place:
+        address = work.address
+        return Place(pod, address, self._around.host_ip, self._settings.node_name, self._around.allocatable)
+
+    async def _start(self, pod: Spec, work: Work, start: Start) -> None:
+        """Starts one attempt, or says why it cannot be."""
+        container = next(each for each in _containers(pod) if each["name"] == start.container)
+        try:
+            group = self._cgroups.group_for(work.uid, container)
+            given = self._around.variables(pod, container)
+            place = self._place(pod, work)
+            launch = await self._preparer.launch(
+                container, start.attempt, place, work.folder, given=given, cgroup=group
+            )
+            await self._ensure_runner(pod, work)
+            await work.runner.start(start.container, start.attempt, launch, {"step": start.step})
+        except Unrunnable as problem:
+            work.obstacles[start.container] = Obstacle(problem.reason, problem.message)
+            self._hold_up(pod, work, problem, "Failed")
+        except (RunnerError, OSError) as problem:
+            work.obstacles[start.container] = Obstacle("CreateContainerError", str(problem))
+            self._hold_up(pod, work, problem, "FailedCreatePodSandBox")
+        else:
+            self._say(pod, work, "Started", f"Started container {start.container}", warning=False)
+
+    async def _ensure_runner(self, pod: Spec, work: Work) -> None:
+        if work.runner.alive():
+            return
+        namespaces = self._preparer.namespaces
+        volumes = memory_volumes(pod, work.folder / "volumes") if namespaces else []
+        sandbox = {"namespaces": namespaces, "hostname": hostname_of(pod), "tmpfs": volumes}
+        sandbox["network"] = self._around.network_for(pod, work.address)
+        await work.runner.ensure(sandbox)
+        self._watch(work)
+
+    # Watching and stopping.
+
+    def _tend_probes(self, pod: Spec, work: Work) -> None:
+        """Every running container is looked after by exactly one Probing."""
+        attempts = work.attempts(pod)
+        for name, probing in list(work.probes.items()):
+            last = attempts[name][-1]
+            if last.state != "running" or last.number != probing.attempt or _ended(pod):
+                probing.stop()
+                del work.probes[name]
+        for container in _containers(pod):
+            name = container["name"]
+            if name in work.probes or not attempts.get(name) or attempts[name][-1].state != "running" or _ended(pod):
+                continue
+            number = attempts[name][-1].number
+            known = known_health(pod, name, f"tidegate://{work.uid}-{name}-{number}")
+            target = Target(work.runner, container, work.address)
+            work.probes[name] = Probing(target, number, known=known, changed=lambda: self._wake(work.uid))
+
+    def _do_stops(self, pod: Spec, work: Work, stops: Iterable[Stop]) -> None:
+        for each in stops:
+            key, deadline = (each.container, each.attempt), time.monotonic() + each.grace_s
+            running = work.stops.get(key)
+            if running and deadline > running[0] - 2.0:
+                continue
+            if running:
+                running[1].cancel()
+            work.stops[key] = (deadline, asyncio.create_task(self._stop(pod, work, each)))
+
+    async def _stop(self, pod: Spec, work: Work, each: Stop) -> None:
+        container = next(found for found in _containers(pod) if found["name"] == each.container)
+        self._say(pod, work, "Killing", f"Stopping container {each.container}: {each.why}", warning=False)
+        try:
+            hooks = self._preparer.catalogue.find(container.get("image", "")).hooks
+        except Unrunnable:
+            hooks = {}
+        target = Target(work.runner, container, work.address)
+        try:
+            await stop(target, each.grace_s, hooks, lambda: work.runs(each.container))
+        except RunnerError as error:
+            _log.debug("container %s of pod %s was gone before it was stopped: %s", each.container, work.uid, error)
+        self._wake(work.uid)
+
+    # Ending.
+
+    async def _close(self, work: Work) -> None:
+        """Nothing will run again: lets the runner go, and with it the pod's namespaces; logs and records stay."""
+        if work.closed:
+            return
+        await self._dismiss_runner(work)
+        self._around.release(work.uid)
+        self._awaited.forget(work.uid)
+        self._tokens.forget(work.uid)
+        self._cgroups.remove(work.uid)
+        for name in ("volumes", "work", "etc", "staging"):
+            shutil.rmtree(work.folder / name, ignore_errors=True)
+        work.closed = True
+
+    async def _dismiss_runner(self, work: Work) -> None:
+        try:
+            await work.runner.ask("close")
+        except RunnerError as error:
+            _log.debug("the runner of pod %s had gone already: %s", work.uid, error)
+
+    async def _farewell(self, pod: Spec, work: Work | None) -> float | None:
+        """The last step of a deletion: the object goes once the API server has the final status."""
+        meta = pod["metadata"]
+        if "deletionTimestamp" not in meta:
+            return None
+        try:
+            await self._client.delete(PODS, meta["name"], meta["namespace"], grace_period_s=0, uid=meta["uid"])
+        except StatusError as error:
+            if error.code not in (404, 409):
+                raise
+        return None
+
+    async def _abandon(self, uid: str) -> float | None:
+        """The pod is gone from the API server: so must everything of it be from this machine."""
+        work = self.works.get(uid)
+        if work is None:
+            return None
+        for name, attempts in work.attempts(None).items():
+            if attempts[-1].alive:
+                try:
+                    await work.runner.ask("stop", container=name, grace_s=0)
+                except RunnerError as error:
+                    _log.debug("container %s of a pod that is gone ended by itself: %s", name, error)
+        await self._dismiss_runner(work)
+        if work.runner.alive():
+            return 0.1
+        await self._close(work)
+        work.cancel()
+        work.remove()
+        del self.works[uid]
+        return None
+
+
+def _containers(pod: Spec) -> list[Spec]:
+    return [*(pod["spec"].get("initContainers") or []), *pod["spec"]["containers"]]
+
+
+def _ended(pod: Spec) -> bool:
+    """Whether nothing of this pod is to be started again."""
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed") or "deletionTimestamp" in pod["metadata"]
