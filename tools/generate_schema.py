@@ -34,7 +34,6 @@ META_KINDS = ["DeleteOptions", "Status", "PartialObjectMetadata", "PartialObject
 SPECIAL = {
     f"{META}.Time": "Time",
     f"{META}.MicroTime": "MicroTime",
-    f"{META}.Duration": "Duration",
     f"{META}.FieldsV1": "FieldsV1",
     "k8s.io/apimachinery/pkg/api/resource.Quantity": "Quantity",
     "k8s.io/apimachinery/pkg/util/intstr.IntOrString": "IntOrString",

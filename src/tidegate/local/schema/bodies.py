@@ -85,8 +85,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _TRUE = frozenset(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
 _NULL = frozenset(["", "~", "null", "Null", "NULL"])
-_INT = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]*|0[bB][01]+|[1-9][0-9]*)", re.ASCII)
+_INT = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0(?:[oO][0-7]+|[0-7]*)|0[bB][01]+|[1-9][0-9]*)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_ENDLESS = re.compile(r"[+-]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 # A document that names things by alias may unfold to more than any machine holds.
 _MOST_VALUES = 1_000_000
 
@@ -124,7 +125,7 @@ class _YamlBuilder:
         if node is None:
             return None
         if node.id == "scalar":
-            return yaml_word(node.value) if node.style is None else node.value
+            return yaml_word(node.value) if not node.style else node.value
         if node.id == "sequence":
             return [self.value(item) for item in node.value]
         return self.mapping(node)
@@ -133,13 +134,15 @@ class _YamlBuilder:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            if key_node.id == "scalar" and key_node.value == "<<" and key_node.style is None:
+            if key_node.id == "scalar" and key_node.value == "<<" and not key_node.style:
                 for part in self._merged(value_node):
                     merged = part | merged
                 continue
-            key = _key(self.value(key_node))
+            named = self.value(key_node)
+            key = _key(named)
             if key in found:
-                self.repeats.append(f'line {key_node.start_mark.line + 1}: key "{key}" already set in map')
+                shown = f'"{key}"' if isinstance(named, str) else key
+                self.repeats.append(f"line {key_node.start_mark.line + 1}: key {shown} already set in map")
             found[key] = self.value(value_node)
         return merged | found
 
@@ -169,6 +172,8 @@ def yaml_word(word: str) -> Any:
         return False
     if word[0] not in "+-.0123456789":
         return word
+    if _ENDLESS.fullmatch(word):
+        raise UnreadableError(f"json: unsupported value: {word}")
     plain = word.replace("_", "")
     if _INT.fullmatch(plain):
         digits = plain.lstrip("+-")

@@ -53,7 +53,6 @@ _LEAVES: dict[str, Schema] = {
     "float64": Schema("number", format="double"),
     "Time": Schema("string", format="date-time"),
     "MicroTime": Schema("string", format="date-time"),
-    "Duration": Schema("string"),
     "Quantity": Schema("string", quantity=True),
     "IntOrString": Schema(int_or_string=True),
     "Raw": Schema("object", preserve_unknown=True),

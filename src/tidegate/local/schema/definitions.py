@@ -20,7 +20,6 @@ SCALARS = frozenset({"string", "bool", "int32", "int64", "float64", "bytes"})
 SPECIAL = {
     "Time": "v1.Time",
     "MicroTime": "v1.MicroTime",
-    "Duration": "v1.Duration",
     "FieldsV1": "v1.FieldsV1",
     "Quantity": "resource.Quantity",
     "IntOrString": "intstr.IntOrString",

@@ -38,7 +38,7 @@ def _described(value: Any, goes: GoType) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
-        return f"number {value}" if goes.name in {"int32", "int64", "float64"} else "number"
+        return f"number {value}" if goes.name in {"int32", "int64", "float64", "uint8"} else "number"
     return {dict: "object", list: "array", str: "string", type(None): "null"}[type(value)]
 
 

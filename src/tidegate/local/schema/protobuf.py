@@ -23,7 +23,7 @@ from tidegate.local.schema.decode import Decoded, decode_value, unrecognized
 from tidegate.local.schema.definitions import JSON_SCHEMA, GoType, definition, go_type
 from tidegate.local.schema.node import Schema
 from tidegate.local.schema.readers import zero
-from tidegate.local.schema.values import shown_duration, shown_micro_time, shown_time
+from tidegate.local.schema.values import shown_micro_time, shown_time
 
 MAGIC = b"k8s\x00"
 
@@ -302,7 +302,6 @@ _CONVERT: dict[str, Convert] = {
     "float64": _float,
     "Time": _time,
     "MicroTime": _micro_time,
-    "Duration": lambda raw: shown_duration(_int(_parts(raw).get(1, 0))),
     "Quantity": lambda raw: _string(_parts(raw).get(1, b"")) or "0",
     "IntOrString": _int_or_string,
     "Raw": _raw_json,

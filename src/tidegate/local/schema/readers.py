@@ -10,6 +10,7 @@ place; most fields are strings that need no change and are passed over without a
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,7 +18,6 @@ from typing import Any
 from tidegate.local.schema.definitions import JSON_SCHEMA, Field, GoType, definition, go_type
 from tidegate.local.schema.values import (
     canonical_base64,
-    canonical_duration,
     canonical_micro_time,
     canonical_quantity,
     canonical_time,
@@ -71,7 +71,7 @@ def _plan(field: Field) -> _Plan:
     goes = go_type(field.type)
     inner = goes.of if goes.shape == "pointer" and goes.of else goes
     plain = _PLAIN.get(inner.name) if inner.shape == "scalar" else None
-    stays = goes.shape in {"pointer", "struct", "special"}
+    stays = goes.shape in {"pointer", "struct", "special"} or (goes.name == "bytes" and field.omit == "never")
     return plain, reader(goes), stays
 
 
@@ -138,7 +138,6 @@ _ZEROS: dict[str, Any] = {
     "float64": 0,
     "Quantity": "0",
     "IntOrString": 0,
-    "Duration": "0s",
     "SchemaOrBool": False,
 }
 
@@ -196,7 +195,7 @@ def _scalar_reader(goes: GoType) -> Reader:
     if goes.name in _PLAIN:
         return _exactly(_PLAIN[goes.name], goes)
     if goes.name == "bytes":
-        return _by_text(canonical_base64, goes)
+        return _bytes_reader(goes)
     if goes.name == "float64":
         return _float_reader(goes)
     least, most = _BOUNDS[goes.name]
@@ -214,6 +213,21 @@ def _exactly(kind: type, goes: GoType) -> Reader:
         if value.__class__ is not kind:
             raise WrongValueError(value, path, goes)
         return value
+
+    return read
+
+
+def _bytes_reader(goes: GoType) -> Reader:
+    read_text = _by_text(canonical_base64, goes)
+
+    def read(value: Any, path: Path, walk: Walk) -> Any:
+        if value.__class__ is not list:
+            return read_text(value, path, walk)
+        # Bytes are a list to Go, and may be written as one.
+        for item in value:
+            if item is not None and (item.__class__ is not int or not 0 <= item <= 255):
+                raise WrongValueError(item, path, GoType("scalar", "uint8"))
+        return base64.b64encode(bytes(item or 0 for item in value)).decode()
 
     return read
 
@@ -250,10 +264,9 @@ def _special_reader(goes: GoType) -> Reader:
     texts: dict[str, Callable[[str], Any]] = {
         "Time": canonical_time,
         "MicroTime": canonical_micro_time,
-        "Duration": canonical_duration,
     }
     if goes.name in texts:
-        return _by_text(texts[goes.name], goes)
+        return _by_text(texts[goes.name], _STRING)
     return {
         "Quantity": _read_quantity,
         "IntOrString": _read_int_or_string,
@@ -276,7 +289,7 @@ def _read_int_or_string(value: Any, path: Path, walk: Walk) -> Any:
     if value.__class__ is str:
         return value
     if value.__class__ is not int or not -(2**31) <= value < 2**31:
-        raise WrongValueError(value, None, GoType("scalar", "int32"))
+        raise WrongValueError(value, path, GoType("scalar", "int32"))
     return value
 
 

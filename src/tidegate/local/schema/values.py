@@ -1,4 +1,4 @@
-"""Values with a form of their own: quantities, times, durations, bytes. Each function gives the form Go would show.
+"""Values with a form of their own: quantities, times, bytes. Each function gives the form Go would show.
 
 A value that cannot be read raises ValueError with Go's words.
 """
@@ -6,7 +6,6 @@ A value that cannot be read raises ValueError with Go's words.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -17,7 +16,9 @@ _QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEin
 _SUFFIX = "unable to parse quantity's suffix"
 _LOOKS_LIKE_QUANTITY = re.compile(r"[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*")
 # Kubernetes keeps the user's own text when these digits need no shift to be canonical, sign and zeros included.
-_KEPT = re.compile(r"[+-]?0*([1-9]\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([numkMGTPE]?))", re.ASCII)
+_KEPT = re.compile(r"[+-]?0*([1-9]\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([numkMGTPE]|[KMGTPE]i|))", re.ASCII)
+# To Kubernetes a sign, a point or a suffix alone is a zero.
+_DIGITLESS = re.compile(r"([+-]?)\.?((?:[eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
@@ -27,6 +28,8 @@ def canonical_quantity(text: str) -> str:
     text = text.strip()
     if _is_kept(text):
         return text
+    if text and _DIGITLESS.fullmatch(text):
+        return "0"
     try:
         return str(Quantity.parse(text))
     except QuantityError:
@@ -38,13 +41,16 @@ def _is_kept(text: str) -> bool:
     if not found:
         return False
     whole, fraction, exponent, suffix = found[1], found[2] or "", found[3], found[4] or ""
+    if suffix.endswith("i"):
+        shift = 10 * (1 + "KMGTPE".index(suffix[0]))
+        return not fraction and len(whole) + shift * 3 // 10 <= 14 and int(whole) % 8 != 0
     digits = whole + fraction
     scale = (int(exponent) if exponent else _DECIMAL[suffix]) - len(fraction)
     return len(digits) <= 18 and scale >= -9 and scale % 3 == 0 and not digits.endswith("000")
 
 
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:(Z)|([+-])(\d\d):(\d\d))",
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:(Z)|([+-])([01]\d|2[0-4]):([0-5]\d|60))",
     re.ASCII,
 )
 _CANONICAL = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
@@ -95,60 +101,13 @@ def _moment(text: str, layout: str) -> tuple[datetime, str]:
     return moment, decimals
 
 
-_NANOSECONDS = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-}
-_DURATION = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)")
-
-
-def canonical_duration(text: str) -> str:
-    """A duration as Go prints it: "90m" is "1h30m0s"."""
-    rest = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
-    total = 0
-    if rest != "0":
-        end = 0
-        for part in _DURATION.finditer(rest):
-            if part.start() != end or not (part[1] or part[2]):
-                break
-            end = part.end()
-            total += int(part[1] or 0) * _NANOSECONDS[part[3]]
-            total += int(part[2] or 0) * _NANOSECONDS[part[3]] // 10 ** len(part[2] or "")
-        if end != len(rest) or not rest:
-            raise ValueError(f'time: invalid duration "{text}"')
-    return shown_duration(-total if text.startswith("-") else total)
-
-
-def shown_duration(nanoseconds: int) -> str:
-    if nanoseconds == 0:
-        return "0s"
-    sign, rest = ("-" if nanoseconds < 0 else ""), abs(nanoseconds)
-    for unit, size in (("ns", 1), ("µs", 10**3), ("ms", 10**6)):
-        if rest < size * 1000:
-            return f"{sign}{_decimal(rest, size)}{unit}"
-    minutes, seconds = divmod(rest, 60 * 10**9)
-    hours, minutes = divmod(minutes, 60)
-    leading = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
-    return f"{sign}{leading}{_decimal(seconds, 10**9)}s"
-
-
-def _decimal(amount: int, size: int) -> str:
-    whole, part = divmod(amount, size)
-    return f"{whole}.{part:0{len(str(size)) - 1}d}".rstrip("0") if part else str(whole)
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", re.ASCII)
 
 
 def canonical_base64(text: str) -> str:
     """Bytes in standard base64; line breaks are let pass, anything else that is not base64 is refused."""
-    try:
-        return base64.b64encode(base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)).decode()
-    except (binascii.Error, ValueError):
-        for index, letter in enumerate(text):
-            if not (letter.isascii() and (letter.isalnum() or letter in "+/=")):
-                raise ValueError(f"illegal base64 data at input byte {index}") from None
-        raise ValueError(f"illegal base64 data at input byte {max(0, len(text) - len(text) % 4)}") from None
+    joined = text.replace("\n", "").replace("\r", "")
+    if _BASE64.fullmatch(joined):
+        return base64.b64encode(base64.b64decode(joined)).decode()
+    good = _BASE64.match(joined)
+    raise ValueError(f"illegal base64 data at input byte {good.end() if good else 0}")
