@@ -25,7 +25,7 @@ class PatternError(ValueError):
     """Not a regular expression; the message is Go's, as far as it can be told."""
 
 
-class _NeedsRe2(Exception):
+class _NeedsRe2Error(Exception):
     """Python cannot be trusted with this one."""
 
 
@@ -34,12 +34,22 @@ def matcher(pattern: str) -> Matcher:
     """Whether a text holds a match of `pattern` anywhere; raises PatternError."""
     try:
         search = re.compile(_translated(pattern), re.ASCII).search
-    except _NeedsRe2:
+    except _NeedsRe2Error:
         return _re2(pattern)
     except re.error as error:
         _re2(pattern)
         raise PatternError(f"error parsing regexp: {error}") from error
     return lambda text: search(text) is not None
+
+
+def find_all(pattern: str, text: str, most: int = -1) -> list[str]:
+    """The matches of `pattern` from left to right, `most` of them unless that is negative; raises PatternError."""
+    try:
+        expression = re.compile(_translated(pattern), re.ASCII)
+    except (_NeedsRe2Error, re.error):
+        raise PatternError(f"`{pattern}` is too involved to search with here; matches() can use it") from None
+    found = [match[0] for match in expression.finditer(text)]
+    return found if most < 0 else found[:most]
 
 
 def _re2(pattern: str) -> Matcher:
@@ -74,12 +84,12 @@ def _translated(pattern: str) -> str:
             continue
         if letter == "(":
             if pattern.startswith("(?", place) and not pattern.startswith("(?:", place):
-                raise _NeedsRe2
+                raise _NeedsRe2Error
             repeating.append(False)
         elif letter == ")":
             inner = repeating.pop() if repeating else False
             if inner and _repeats(pattern, place + 1):
-                raise _NeedsRe2
+                raise _NeedsRe2Error
             if inner and repeating:
                 repeating[-1] = True
         elif letter in "*+{" and repeating:
@@ -107,7 +117,7 @@ def _escape(pattern: str, place: int) -> tuple[str, int]:
         return r"\A", place + 2
     if following == "z":
         return r"\Z", place + 2
-    raise _NeedsRe2
+    raise _NeedsRe2Error
 
 
 def _class(pattern: str, place: int) -> tuple[str, int]:
