@@ -58,7 +58,7 @@ class Normal:
             return self._object(value)
         if isinstance(value, list):
             items = [self._value(item, key) for item in value]
-            return [i for i in items if i is not None] if key == "managedFields" else items
+            return sorted(filter(None, items), key=_owner) if key == "managedFields" else items
         if isinstance(value, str):
             return self._text(value, key)
         return value
@@ -86,6 +86,11 @@ class Normal:
             return "<time>" if "." not in value else "<micro time>"
         value = UID.sub("<uid>", value.replace(self._namespace, "NS"))
         return RANDOM_VOLUME.sub("kube-api-access-<random>", value)
+
+
+def _owner(entry: Json) -> tuple[str, ...]:
+    """Order of managed fields: the server's depends on whether two writes fell into the same second."""
+    return tuple(entry.get(key, "") for key in ("operation", "manager", "subresource", "apiVersion"))
 
 
 def _is_idle_bookmark(event: Json) -> bool:

@@ -47,6 +47,7 @@ class RealKube:
     scheduler: bool = False
     durable: bool = False
     apiserver_flags: list[str] = field(default_factory=list)
+    controller_flags: list[str] = field(default_factory=list)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="realkube-")))
     cluster: Cluster = field(init=False)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
@@ -149,6 +150,7 @@ class RealKube:
             f"--root-ca-file={tls.ca}",
             "--allocate-node-cidrs=false",
             "--enable-hostpath-provisioner=false",
+            *self.controller_flags,
         )
 
     def _wait_until_ready(self, deadline: float) -> None:
