@@ -121,7 +121,7 @@ def _as_fault() -> Iterator[None]:
         raise _not_json(broken) from None
 
 
-def _not_json(broken: ValueError) -> ConnectionError:
+def _not_json(broken: Exception) -> ConnectionError:
     return ConnectionError(f"The server sent something that is not JSON: {broken}")
 
 
