@@ -6,19 +6,31 @@ import asyncio
 import contextlib
 import logging
 import ssl
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from tidegate.kube.client import Client
 from tidegate.local.access.access import Access
 from tidegate.local.access.certificates import Authority, write_private
 from tidegate.local.access.tokens import ADMIN
 from tidegate.local.admission.chain import Admission
+from tidegate.local.admission.escalation import Escalation
+from tidegate.local.admission.lifecycle import Lifecycle
+from tidegate.local.admission.limits import Limits
+from tidegate.local.admission.pods import Pods
 from tidegate.local.apiserver.api import Api
+from tidegate.local.apiserver.bootstrap import bootstrap
 from tidegate.local.apiserver.front import Front
+from tidegate.local.apiserver.openapi import OpenApi
 from tidegate.local.apiserver.registry import Registry
-from tidegate.local.apiserver.server import Server
+from tidegate.local.apiserver.server import InProcess, Server
+from tidegate.local.controllers.run import run_controllers
+from tidegate.local.lifecycle.collector import Collector
+from tidegate.local.lifecycle.namespaces import NamespaceDeletion
 from tidegate.local.store import Store
 
 log = logging.getLogger(__name__)
@@ -47,10 +59,19 @@ class ControlPlane:
         self.authority = Authority(folder / "pki")
         access = Access(folder / "pki", self.store)
         self._token = access.tokens.fixed(folder / "pki" / "admin.token", ADMIN)
-        self.api = Api(self.store, Registry(), access, Admission())
+        registry = Registry()
+        self.api = Api(self.store, registry, access, Admission(), OpenApi(registry))
         self.server = Server(self.api)
+        self.client = Client(InProcess(self.server), user_agent="tidegate-control-plane")
+        self.api.admission.plugins = [
+            Lifecycle(self.store),
+            Pods(self.store),
+            Limits(self.store),
+            Escalation(access),
+        ]
         self._tasks: list[asyncio.Task[None]] = []
         self._front: Front | None = None
+        self.failed = asyncio.Event()
         self.url = ""
 
     async def start(self) -> None:
@@ -59,8 +80,23 @@ class ControlPlane:
         port = await self._front.listen(settings.host, settings.port)
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
         self.url = f"https://{shown}:{port}"
-        self._tasks.append(asyncio.create_task(self.store.keep_compacting()))
+        await bootstrap(self.server, port)
+        self._run("compaction", self.store.keep_compacting())
+        self._run("garbage collection", Collector(self.store, self.api.registry, self.client).run())
+        self._run("namespace deletion", NamespaceDeletion(self.api, self.client).run())
+        self._run("controllers", run_controllers(self.client, root_ca=self.authority.pem))
         self._write_kubeconfig()
+
+    def _run(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Runs `work` beside the server. None of it ever ends by itself: if it does, everything is to end."""
+        task = asyncio.create_task(work, name=name)
+        task.add_done_callback(self._ended)
+        self._tasks.append(task)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("%s failed; the control plane stops", task.get_name(), exc_info=error)
+            self.failed.set()
 
     def _tls(self) -> ssl.SSLContext:
         hosts = tuple(dict.fromkeys([*HOSTS, self._settings.host, *self._settings.hosts]))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
 from tidegate.local.access.users import User
+from tidegate.local.apiserver.selectors import selector_of
 from tidegate.local.store import Store, Subscription
 
 GROUP = "rbac.authorization.k8s.io"
@@ -35,11 +37,17 @@ class _Ref(msgspec.Struct):
 class _Meta(msgspec.Struct):
     name: str
     namespace: str = ""
+    labels: dict[str, str] = {}
 
 
-class _Role(msgspec.Struct):
+class _Aggregation(msgspec.Struct, rename="camel"):
+    cluster_role_selectors: list[dict[str, Any]] = []
+
+
+class _Role(msgspec.Struct, rename="camel"):
     metadata: _Meta
     rules: tuple[Rule, ...] | None = None
+    aggregation_rule: _Aggregation | None = None
 
 
 class _Binding(msgspec.Struct, rename="camel"):
@@ -131,7 +139,24 @@ class Rbac:
         plural = "clusterroles" if kind == "ClusterRole" else "roles"
         where = name if kind == "ClusterRole" else f"{namespace}/{name}"
         row = self._store.newest(f"{GROUP}/{plural}/{where}")
-        return (_role(row.value).rules or ()) if row else ()
+        if row is None:
+            return ()
+        role = _role(row.value)
+        return self._aggregated(role) if role.aggregation_rule else role.rules or ()
+
+    def _aggregated(self, role: _Role, within: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+        """The rules of all cluster roles a role collects by label; those may collect in turn."""
+        assert role.aggregation_rule is not None
+        within |= {role.metadata.name}
+        wanted = [selector_of(raw) for raw in role.aggregation_rule.cluster_role_selectors]
+        found: dict[Rule, None] = {}
+        for row in self._store.range(f"{GROUP}/clusterroles/"):
+            other = _role(row.value)
+            if other.metadata.name in within or not any(chosen(other.metadata.labels) for chosen in wanted):
+                continue
+            rules = self._aggregated(other, within) if other.aggregation_rule else other.rules or ()
+            found.update(dict.fromkeys(rules))
+        return tuple(found)
 
     def _refresh(self) -> None:
         if not self._watched:

@@ -27,8 +27,13 @@ async def serve(settings: Settings) -> None:
     plane = ControlPlane(settings)
     await plane.start()
     print(f"ready at {plane.url}; use: export KUBECONFIG={plane.kubeconfig}", flush=True)
-    await stopped.wait()
+    waits = [asyncio.create_task(stopped.wait()), asyncio.create_task(plane.failed.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for task in waits:
+        task.cancel()
     await plane.stop()
+    if plane.failed.is_set():
+        raise SystemExit(1)
 
 
 def main() -> None:

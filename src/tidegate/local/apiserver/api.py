@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from tidegate.local.apiserver.nodes import Nodes
+from tidegate.local.apiserver.openapi import OpenApi
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.store import Store
 
@@ -25,8 +27,9 @@ class Api:
     registry: Registry
     access: Access
     admission: Admission
+    openapi: OpenApi
+    nodes: Nodes = field(default_factory=Nodes)
     clock: Callable[[], datetime] = wall_clock
-    settings: dict[str, str] = field(default_factory=dict)
 
     def now(self) -> str:
         """The time as objects carry it: UTC, whole seconds."""

@@ -215,3 +215,20 @@ def selector_of(raw: Object | None) -> Callable[[Labels], bool]:
         wanted.append(Requirement(expression["key"], names[expression["operator"]], values))
     selector = tuple(wanted)
     return lambda labels: matches(selector, labels)
+
+
+def selector_text(raw: Object | None) -> str:
+    """A LabelSelector object in the form that a query takes, as Scale shows it."""
+    parts = [f"{key}={value}" for key, value in ((raw or {}).get("matchLabels") or {}).items()]
+    for expression in (raw or {}).get("matchExpressions") or []:
+        key, values = expression["key"], ",".join(sorted(expression.get("values") or []))
+        match expression["operator"]:
+            case "In":
+                parts.append(f"{key} in ({values})")
+            case "NotIn":
+                parts.append(f"{key} notin ({values})")
+            case "Exists":
+                parts.append(key)
+            case _:
+                parts.append(f"!{key}")
+    return ",".join(sorted(parts))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.fields import META, Getter
+from tidegate.local.crds.scale import Scale
 from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.schema.node import Schema
 
@@ -55,13 +56,12 @@ class Served:
     """Printer columns of a CRD's version."""
     warning: str = ""
     """Said to whoever uses this version: it is deprecated."""
-    storage_group: str = ""
-    """Where its objects are kept, when two groups serve the same ones (events)."""
-    reset_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    scale: Scale | None = None
+    """Of a CRD with `/scale`: where its counts are."""
 
     def __post_init__(self) -> None:
         self.list_kind = self.list_kind or f"{self.kind}List"
-        self.prefix = f"{self.storage_group or self.group or 'core'}/{self.plural}/"
+        self.prefix = f"{self.group or 'core'}/{self.plural}/"
         self.head = f'{{"kind":"{self.kind}","apiVersion":"{self.api_version}",'.encode()
 
     @cached_property

@@ -72,8 +72,10 @@ class Server:
         verb = verb_of(request.method, route, request.query)
         self.api.access.authorize(user, _question(verb, route, request))
         call = self._call(request, user, route, verb)
-        if route.subresource not in _PLAIN_SUBRESOURCES or not call.served.verbs:
-            return await special(self.api, call)
+        if rule := special(call):
+            return await rule(self.api, call)
+        if route.subresource not in _PLAIN_SUBRESOURCES:
+            raise page_not_found()
         return await VERBS[verb](self.api, call)
 
     def _call(self, request: Request, user: User, route: Route, verb: str) -> Call:

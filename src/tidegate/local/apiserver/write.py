@@ -69,9 +69,9 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     assert asked.obj is not None
     obj = asked.obj
     rules.default_create(obj)
+    _stamp(call, obj)
     strategy.prepare_create(obj)
     allocate(api, call, obj, None)
-    _stamp(call, obj)
     generated = not obj["metadata"].get("name") and obj["metadata"].get("generateName")
     for _ in range(_TRIES):
         if generated:
@@ -252,7 +252,7 @@ def _carry_over(obj: Object, old: Object) -> None:
 def prepare_for(call: Call, obj: Object, old: Object) -> None:
     if call.subresource == "status":
         call.served.strategy.prepare_status_update(obj, old)
-    else:
+    elif call.subresource in ("", "scale"):
         call.served.strategy.prepare_update(obj, old)
 
 

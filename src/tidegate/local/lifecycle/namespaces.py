@@ -1,0 +1,150 @@
+"""Namespaces that are deleted: everything in them goes first, pods before the rest, then the namespace itself."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass, field
+
+import msgspec
+
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.resources import NAMESPACES
+from tidegate.kube.wire import Object, Resource
+from tidegate.local.apiserver.api import Api
+from tidegate.local.apiserver.served import Served
+
+log = logging.getLogger(__name__)
+
+_PREFIX = "core/namespaces/"
+
+
+@dataclass(slots=True)
+class _Left:
+    """What is still there."""
+
+    objects: Counter[str] = field(default_factory=Counter)
+    finalizers: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+
+class NamespaceDeletion:
+    def __init__(self, api: Api, client: Client) -> None:
+        self._api = api
+        self._client = client
+        self._ending: set[str] = set()
+
+    async def run(self) -> None:
+        store = self._api.store
+        while True:
+            _, subscription = store.subscribe("", store.revision)
+            try:
+                for row in store.range(_PREFIX):
+                    self._note(row.value)
+                await self._work()
+                while await subscription.wait(None) and not subscription.closed:
+                    if self._concerned(subscription.take()):
+                        await self._work()
+            finally:
+                store.unsubscribe(subscription)
+
+    def _concerned(self, changes) -> bool:  # type: ignore[no-untyped-def]
+        """Whether any change is about a namespace that is going, or about something in one."""
+        concerned = False
+        for change in changes:
+            key = change.row.key
+            if key.startswith(_PREFIX):
+                if change.deleted:
+                    self._ending.discard(key.removeprefix(_PREFIX))
+                else:
+                    concerned |= self._note(change.row.value)
+            elif self._ending and change.deleted:
+                concerned |= any(f"/{name}/" in key for name in self._ending)
+        return concerned
+
+    def _note(self, value: bytes) -> bool:
+        metadata = msgspec.json.decode(value)["metadata"]
+        if metadata.get("deletionTimestamp") and metadata["name"] not in self._ending:
+            self._ending.add(metadata["name"])
+            return True
+        return bool(metadata.get("deletionTimestamp"))
+
+    async def _work(self) -> None:
+        for name in sorted(self._ending):
+            try:
+                await self._empty(name)
+            except StatusError as error:
+                if error.code not in (404, 409):
+                    log.warning("namespace %s cannot be emptied: %s", name, error.message)
+
+    async def _empty(self, name: str) -> None:
+        left = _Left()
+        inside = [served for served in self._api.registry.stored() if served.namespaced]
+        pods = [served for served in inside if served.plural == "pods" and not served.group]
+        for served in pods:
+            await self._remove(served, name, left)
+        if not left.objects:
+            for served in inside:
+                if served not in pods:
+                    await self._remove(served, name, left)
+        if left.objects or left.errors:
+            await self._report(name, left)
+            return
+        await self._finish(name)
+
+    async def _remove(self, served: Served, namespace: str, left: _Left) -> None:
+        prefix = served.collection(namespace)
+        if not self._api.store.count(prefix):
+            return
+        resource: Resource[Object] = Resource(served.group, served.version, served.plural, served.kind)
+        try:
+            await self._client.delete_collection(resource, namespace)
+        except StatusError as error:
+            left.errors.append(error.message)
+        for row in self._api.store.range(prefix):
+            left.objects[served.qualified] += 1
+            for finalizer in msgspec.json.decode(row.value)["metadata"].get("finalizers") or []:
+                left.finalizers[finalizer] += 1
+
+    async def _finish(self, name: str) -> None:
+        namespace = await self._client.get(NAMESPACES, name)
+        if not namespace["metadata"].get("deletionTimestamp"):
+            return
+        kept = [item for item in namespace["spec"].get("finalizers") or [] if item != "kubernetes"]
+        namespace["spec"]["finalizers"] = kept
+        self._ending.discard(name)
+        await self._client.update(NAMESPACES, namespace, subresource="finalize")
+
+    async def _report(self, name: str, left: _Left) -> None:
+        """Says in the namespace's status what it still waits for."""
+        namespace = await self._client.get(NAMESPACES, name)
+        known = {condition["type"]: condition for condition in namespace["status"].get("conditions") or []}
+        made = [_condition(known, self._api.now(), *said) for said in _said(left)]
+        if made != namespace["status"].get("conditions"):
+            namespace["status"]["conditions"] = made
+            await self._client.update(NAMESPACES, namespace, subresource="status")
+
+
+def _said(left: _Left) -> list[tuple[str, bool, str, str]]:
+    objects = ", ".join(f"{name} has {count} resource instances" for name, count in sorted(left.objects.items()))
+    held = ", ".join(f"{name} in {count} resource instances" for name, count in sorted(left.finalizers.items()))
+    failed = f"Failed to delete all resource types, {len(left.errors)} remaining: {', '.join(left.errors)}"
+    return [
+        ("NamespaceDeletionDiscoveryFailure", False, "ResourcesDiscovered", "All resources successfully discovered"),
+        ("NamespaceDeletionGroupVersionParsingFailure", False, "ParsedGroupVersions",
+         "All legacy kube types successfully parsed"),
+        ("NamespaceDeletionContentFailure", bool(left.errors), "ContentDeletionFailed" if left.errors else "ContentDeleted",
+         failed if left.errors else "All content successfully deleted, may be waiting on finalization"),
+        ("NamespaceContentRemaining", bool(objects), "SomeResourcesRemain" if objects else "ContentRemoved",
+         f"Some resources are remaining: {objects}" if objects else "All content successfully removed"),
+        ("NamespaceFinalizersRemaining", bool(held), "SomeFinalizersRemain" if held else "ContentHasNoFinalizers",
+         f"Some content in the namespace has finalizers remaining: {held}" if held
+         else "All content-preserving finalizers finished"),
+    ]  # fmt: skip
+
+
+def _condition(known: dict[str, Object], now: str, type_: str, true: bool, reason: str, message: str) -> Object:
+    status = "True" if true else "False"
+    before = known.get(type_)
+    since = before["lastTransitionTime"] if before and before["status"] == status else now
+    return {"type": type_, "status": status, "lastTransitionTime": since, "reason": reason, "message": message}
