@@ -218,8 +218,9 @@ class Kubernetes:
         for key, short in (("list-type", "list"), ("list-map-keys", "keys"), ("map-type", "map")):
             if f"x-kubernetes-{key}" in node:
                 facts[short] = node[f"x-kubernetes-{key}"]
-        # An empty default only repeats that the Go field is not a pointer.
-        if node.get("default") not in (None, {}, "", 0, False):
+        # The zero of a field that is always shown only repeats that it is.
+        shown = not member.go_type.startswith("*") and "omitempty" not in tag(member.tags, "json")
+        if "default" in node and node["default"] != {} and not (shown and node["default"] in ("", 0, False)):
             facts["default"] = node["default"]
         enum = member.package.enums.get(member.go_type.lstrip("*[]"))
         return facts | ({"enum": enum} if enum else {})
