@@ -14,6 +14,8 @@ class BuiltIn(Strategy):
 
     generates_generation = False
     name_form: names.Form = staticmethod(names.dns_subdomain)
+    any_finalizer = False
+    """Whether a finalizer without a domain may be any; most kinds want one that Kubernetes knows."""
 
     def check(self, obj: Object) -> Errors:
         """What is wrong with the object as it stands; asked of new and of changed objects."""
@@ -32,13 +34,17 @@ class BuiltIn(Strategy):
         yield from ()
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        return [*metadata.core_finalizers(obj), *self.check(obj), *self.check_create(obj)]
+        return [*self._finalizers(obj), *self.check(obj), *self.check_create(obj)]
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
-        return [*metadata.core_finalizers(obj), *self.check(obj), *self.check_update(obj, old)]
+        return [*self._finalizers(obj), *self.check(obj), *self.check_update(obj, old)]
 
     def validate_status_update(self, obj: Object, old: Object) -> list[FieldError]:
-        return [*metadata.core_finalizers(obj), *self.check_status(obj, old)]
+        return [*self._finalizers(obj), *self.check_status(obj, old)]
 
     def name_errors(self, name: str) -> list[str]:
         return self.name_form(name)
+
+    def _finalizers(self, obj: Object) -> Errors:
+        if not self.any_finalizer:
+            yield from metadata.core_finalizers(obj)

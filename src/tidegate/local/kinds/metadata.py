@@ -20,6 +20,17 @@ def default_create(obj: Object) -> None:
     metadata = obj.setdefault("metadata", {})
     for key in _SERVER_OWNED:
         metadata.pop(key, None)
+    drop_repeated_owners(obj)
+
+
+def drop_repeated_owners(obj: Object) -> bool:
+    """An owner said twice counts once; whether there was one (the server warns of it, on updates too)."""
+    owners = child(obj, "metadata").get("ownerReferences") or []
+    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
+    if len(kept) == len(owners):
+        return False
+    obj["metadata"]["ownerReferences"] = kept
+    return True
 
 
 def validate_create(

@@ -53,14 +53,14 @@ def matches(selector: Object | None, labels: Mapping[str, str]) -> bool | None:
     """Whether a label selector chooses `labels`; None if it makes no sense. No selector chooses nothing."""
     if selector is None:
         return False
+    if any(True for _ in label_selector("", selector)):
+        return None
     if any((labels.get(key) != value) for key, value in (selector.get("matchLabels") or {}).items()):
         return False
     chosen = True
     for requirement in selector.get("matchExpressions") or ():
         operator, key = requirement.get("operator"), requirement.get("key")
         values = requirement.get("values") or ()
-        if operator not in (*_LISTED, *_BARE) or bool(values) != (operator in _LISTED):
-            return None
         meets = key in labels and (operator == "Exists" or labels[key] in values)
         chosen &= meets if operator in ("In", "Exists") else not meets
     return chosen
@@ -140,7 +140,8 @@ def label_keys(path: str, term: Object) -> Errors:
     for requirement in child(term, "labelSelector").get("matchExpressions") or ():
         key = requirement.get("key") or ""
         if key in seen and key in keys:
-            yield invalid(f"{path}[{keys.index(key)}]", key, "exists in both matchLabelKeys and labelSelector")
+            last = len(keys) - 1 - keys[::-1].index(key)
+            yield invalid(f"{path}[{last}]", key, "exists in both matchLabelKeys and labelSelector")
         seen.add(key)
     for index, key in enumerate(keys):
         if key in (term.get("mismatchLabelKeys") or ()):

@@ -14,8 +14,8 @@ from tidegate.local.kinds.core import pod_spec
 from tidegate.local.kinds.rules import IMMUTABLE, Errors, child, same, unchanged
 from tidegate.local.kinds.selectors import label_selector, matches
 
-NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
-UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+LEGACY_LABELS = ("controller-uid", "job-name")
+LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name")
 _NEVER_CHANGE = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 
 
@@ -29,7 +29,8 @@ class Job(BuiltIn):
         default_job_spec(spec)
         labels = child(spec, "template", "metadata").get("labels")
         if labels and not child(obj, "metadata").get("labels"):
-            obj.setdefault("metadata", {})["labels"] = dict(labels)
+            # One and the same map: what is added to the template's labels later is added to both.
+            obj.setdefault("metadata", {})["labels"] = labels
 
     def prepare_create(self, obj: Object) -> None:
         """Needs name and uid, which the selector is made of."""
@@ -45,7 +46,6 @@ class Job(BuiltIn):
 
     def check(self, obj: Object) -> Errors:
         metadata, spec = child(obj, "metadata"), child(obj, "spec")
-        yield from _made_selector(spec, metadata)
         yield from check_job_spec("spec", spec)
         selector = spec.get("selector")
         if selector is None:
@@ -62,8 +62,13 @@ class Job(BuiltIn):
                 says = f"will not able to create pod with invalid DNS label: {last}"
                 yield invalid("metadata.name", metadata.get("name"), says)
 
+    def check_create(self, obj: Object) -> Errors:
+        yield from _made_selector(obj, (*LEGACY_LABELS, *LABELS))
+
     def check_update(self, obj: Object, old: Object) -> Errors:
         spec, before = child(obj, "spec"), child(old, "spec")
+        had = child(before, "template", "metadata").get("labels") or {}
+        yield from _made_selector(obj, (*LEGACY_LABELS, *LABELS) if had.keys() >= set(LABELS) else LEGACY_LABELS)
         yield from _completions(spec, before)
         yield from unchanged("spec", spec, before, "selector")
         yield from _template(spec, before, may_change=_is_at_rest(old))
@@ -73,32 +78,37 @@ class Job(BuiltIn):
         yield from job_status.check(obj, old)
 
 
+def _labels_for(metadata: Object) -> dict[str, str]:
+    uid, name = metadata.get("uid") or "", metadata.get("name") or ""
+    return dict(zip((*LEGACY_LABELS, *LABELS), (uid, name, uid, name), strict=True))
+
+
 def _make_selector(spec: Object, metadata: Object) -> None:
     template = spec["template"].setdefault("metadata", {})
-    labels = dict(template.get("labels") or {})
-    for keys, value in ((NAME_LABELS, metadata.get("name")), (UID_LABELS, metadata.get("uid"))):
-        for key in keys:
-            labels.setdefault(key, value)
-    template["labels"] = labels
+    given = template.get("labels")
+    labels = template["labels"] = _labels_for(metadata) | (given or {})
+    if not metadata.get("labels") or metadata["labels"] is given:
+        metadata["labels"] = dict(labels)
     selector = dict(spec.get("selector") or {})
-    selector["matchLabels"] = {UID_LABELS[1]: metadata.get("uid"), **(selector.get("matchLabels") or {})}
+    selector["matchLabels"] = {LABELS[0]: metadata.get("uid"), **(selector.get("matchLabels") or {})}
     spec["selector"] = selector
 
 
-def _made_selector(spec: Object, metadata: Object) -> Errors:
+def _made_selector(obj: Object, keys: tuple[str, ...]) -> Errors:
     """Unless the user took charge of it, the selector is the one made here and the pods carry its labels."""
+    spec = child(obj, "spec")
     selector = spec.get("selector")
     if spec.get("manualSelector") or selector is None:
         return
     labels = child(spec, "template", "metadata").get("labels") or {}
-    expected = {key: metadata.get("uid") for key in UID_LABELS} | {key: metadata.get("name") for key in NAME_LABELS}
-    for key in (UID_LABELS[0], NAME_LABELS[0], UID_LABELS[1], NAME_LABELS[1]):
-        at, says = f"spec.template.metadata.labels[{key}]", f"must be '{expected[key]}'"
+    expected = {key: value for key, value in _labels_for(child(obj, "metadata")).items() if key in keys}
+    for key, value in expected.items():
+        at, says = f"spec.template.metadata.labels[{key}]", f"must be '{value}'"
         if key not in labels:
             yield required(at, says)
-        elif labels[key] != expected[key]:
+        elif labels[key] != value:
             yield invalid(at, labels, says)
-    if matches(selector, expected) is False:  # type: ignore[arg-type]
+    if matches(selector, expected) is False:
         yield invalid("spec.selector", selector, "`selector` not auto-generated")
 
 

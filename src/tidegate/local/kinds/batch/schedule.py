@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-_MONTHS = {
-    **{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6},
-    **{"jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12},
-}
+_MONTHS = {name: number for number, name in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), 1)}
 _DAYS = {"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
 _FIELDS: tuple[tuple[int, int, dict[str, int]], ...] = (
     (0, 59, {}),

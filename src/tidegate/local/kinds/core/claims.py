@@ -7,7 +7,7 @@ from tidegate.local.errors import forbidden_field, invalid, not_supported, requi
 from tidegate.local.kinds import names
 from tidegate.local.kinds.builtin import BuiltIn
 from tidegate.local.kinds.core.resources import amount, quantity, round_up
-from tidegate.local.kinds.rules import Errors, child, default, maybe_one_of, needs, same, wrong
+from tidegate.local.kinds.rules import Errors, child, default, maybe_one_of, needs, same, unchanged, wrong
 from tidegate.local.kinds.selectors import label_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -15,7 +15,8 @@ VOLUME_MODES = ("Block", "Filesystem")
 
 
 def default_claim_spec(spec: Object) -> None:
-    default(spec, volumeMode="Filesystem")
+    if spec.get("volumeMode") is None:
+        spec["volumeMode"] = "Filesystem"
     for sort in ("limits", "requests"):
         round_up(child(spec, "resources").get(sort))
 
@@ -69,6 +70,12 @@ def _sources(path: str, spec: Object) -> Errors:
         yield invalid(path, f"{path}.dataSource", "must match dataSourceRef")
 
 
+def _is_source(source: Object) -> bool:
+    """What a claim can be filled from; of the older field, anything else was always ignored."""
+    known = ((None, "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+    return (source.get("apiGroup"), source.get("kind")) in known
+
+
 class PersistentVolumeClaim(BuiltIn):
     has_status = True
 
@@ -78,34 +85,41 @@ class PersistentVolumeClaim(BuiltIn):
 
     def prepare_create(self, obj: Object) -> None:
         obj["status"] = {"phase": "Pending"}
-        spec = obj["spec"]
-        source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
-        if source is not None and ref is None:
-            spec["dataSourceRef"] = dict(source)
-        elif ref is not None and source is None and not ref.get("namespace"):
-            spec["dataSource"] = {key: value for key, value in ref.items() if key != "namespace"}
+        if not _is_source(child(obj["spec"], "dataSource")):
+            obj["spec"].pop("dataSource", None)
+        _match_sources(obj["spec"])
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        super().prepare_update(obj, old)
+        _match_sources(obj["spec"])
 
     def check(self, obj: Object) -> Errors:
         yield from check_claim_spec("spec", child(obj, "spec"))
 
     def check_update(self, obj: Object, old: Object) -> Errors:
         spec, before = dict(child(obj, "spec")), dict(child(old, "spec"))
-        if not before.get("volumeName") and spec.get("volumeName"):
-            before["volumeName"] = spec["volumeName"]
-        if not before.get("storageClassName") and spec.get("storageClassName"):
-            before["storageClassName"] = spec["storageClassName"]
-        size, was = (
-            child(spec, "resources", "requests").get("storage"),
-            child(before, "resources", "requests").get("storage"),
-        )
-        bound = child(obj, "status").get("phase") == "Bound"
-        if bound and before.get("volumeName") and size and was:
+        size, was = (child(one, "resources", "requests").get("storage") or "0" for one in (spec, before))
+        if not before.get("volumeName"):
+            before["volumeName"] = spec.get("volumeName")
+        if before.get("storageClassName") is None:
+            before["storageClassName"] = spec.get("storageClassName")
+        if child(obj, "status").get("phase") == "Bound":
             spec["resources"] = before.get("resources")
-            if quantity(size) < quantity(was):
-                yield forbidden_field("spec.resources.requests.storage", "field can not be less than status.capacity")
-        if bound and spec.get("volumeAttributesClassName"):
-            before["volumeAttributesClassName"] = spec["volumeAttributesClassName"]
+            spec["volumeAttributesClassName"] = before.get("volumeAttributesClassName")
         if not same(spec, before):
             except_for = "resources.requests and volumeAttributesClassName for bound claims"
-            says = f"spec is immutable after creation except {except_for}"
-            yield forbidden_field("spec", says)
+            yield forbidden_field("spec", f"spec is immutable after creation except {except_for}")
+        capacity = child(old, "status", "capacity").get("storage") or "0"
+        if quantity(size) < quantity(was) and quantity(size) <= quantity(capacity):
+            says = "field can not be less than status.capacity"
+            yield forbidden_field("spec.resources.requests.storage", says)
+        yield from unchanged("", child(obj, "spec"), child(old, "spec"), "volumeMode")
+
+
+def _match_sources(spec: Object) -> None:
+    """The older and the newer field say the same; what one says the other says too."""
+    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None and ref is None:
+        spec["dataSourceRef"] = dict(source)
+    elif ref is not None and source is None and not ref.get("namespace") and _is_source(ref):
+        spec["dataSource"] = dict(ref)

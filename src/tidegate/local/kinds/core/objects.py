@@ -36,7 +36,7 @@ class Namespace(BuiltIn):
             spec["finalizers"] = [*(spec.get("finalizers") or ()), "kubernetes"]
         metadata = obj["metadata"]
         # A generated name is only known by now.
-        metadata["labels"] = {**(metadata.get("labels") or {}), _NAME_LABEL: metadata["name"]}
+        metadata["labels"] = {**(metadata.get("labels") or {}), _NAME_LABEL: metadata.get("name") or ""}
 
     def prepare_update(self, obj: Object, old: Object) -> None:
         super().prepare_update(obj, old)

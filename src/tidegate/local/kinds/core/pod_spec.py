@@ -235,7 +235,8 @@ def _scheduling(path: str, spec: Object) -> Errors:
         seen.add(name)
     yield from _spread(path, spec)
     yield from selectors.tolerations(f"{path}.tolerations", spec.get("tolerations") or [])
-    yield from maybe_one_of(f"{path}.preemptionPolicy", spec.get("preemptionPolicy"), ("PreemptLowerPriority", "Never"))
+    if (policy := spec.get("preemptionPolicy")) is not None:
+        yield from one_of(f"{path}.preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
 
 
 def _spread(path: str, spec: Object) -> Errors:

@@ -40,9 +40,7 @@ def pod(path: str, context: Object, spec: Object) -> Errors:
     yield from maybe_one_of(
         f"{path}.supplementalGroupsPolicy", context.get("supplementalGroupsPolicy"), ("Merge", "Strict")
     )
-    yield from maybe_one_of(
-        f"{path}.seLinuxChangePolicy", context.get("seLinuxChangePolicy"), ("MountOption", "Recursive")
-    )
+    yield from maybe_one_of(f"{path}.seLinuxChangePolicy", context.get("seLinuxChangePolicy"), ("Recursive",))
 
 
 def _sysctls(path: str, context: Object, spec: Object) -> Errors:

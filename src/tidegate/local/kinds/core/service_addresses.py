@@ -43,7 +43,8 @@ def normalize(spec: Object, before: Object | None) -> None:
     families = list(spec.get("ipFamilies") or (before or {}).get("ipFamilies") or [])
     if not families:
         families = [_family(address) for address in many if not names.ip_address(address)] or ["IPv4"]
-    if bare and len(families) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
+    fewer = len((before or {}).get("ipFamilies") or ()) > len(families)
+    if bare and len(families) == 1 and spec["ipFamilyPolicy"] != "SingleStack" and not fewer:
         families += [family for family in _FAMILIES if family not in families]
     spec["ipFamilies"] = families
 
@@ -51,6 +52,11 @@ def normalize(spec: Object, before: Object | None) -> None:
 def check(spec: Object, before: Object | None) -> Errors:
     if spec.get("type") == "ExternalName":
         return
+    errors = list(_well_formed(spec, before))
+    yield from errors or _configured(spec, before or {})
+
+
+def _well_formed(spec: Object, before: Object | None) -> Errors:
     one, many = spec.get("clusterIP") or "", spec.get("clusterIPs") or []
     if one and not many:
         yield required("spec.clusterIPs")
@@ -68,8 +74,6 @@ def check(spec: Object, before: Object | None) -> Errors:
     if spec.get("ipFamilyPolicy") not in _POLICIES:
         yield not_supported("spec.ipFamilyPolicy", spec.get("ipFamilyPolicy"), _POLICIES)
     yield from _cluster_ips(many, spec.get("ipFamilies") or [], (before or {}).get("clusterIPs") or [])
-    if spec.get("ipFamilyPolicy") in _POLICIES and seen <= set(_FAMILIES):
-        yield from _configured(spec)
 
 
 def _cluster_ips(many: list[str], families: list[str], known: list[str]) -> Errors:
@@ -95,8 +99,13 @@ def _cluster_ips(many: list[str], families: list[str], known: list[str]) -> Erro
             yield invalid(f"spec.clusterIPs[{index}]", address, says)
 
 
-def _configured(spec: Object) -> Errors:
+def _configured(spec: Object, before: Object) -> Errors:
     policy, families, many = spec["ipFamilyPolicy"], spec.get("ipFamilies") or [], spec.get("clusterIPs") or []
+    if policy != "SingleStack":
+        for key, called in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
+            if 0 < len(spec.get(key) or ()) < len(before.get(key) or ()):
+                says = f"must be 'SingleStack' to release the secondary {called}"
+                yield invalid("spec.ipFamilyPolicy", policy, says)
     if policy == "SingleStack":
         says = "must be 'RequireDualStack' or 'PreferDualStack' when multiple {} are specified"
         for listed, called in ((many, "cluster IPs"), (families, "IP families")):

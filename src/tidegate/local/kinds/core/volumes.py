@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tidegate.kube.wire import Object
@@ -27,6 +28,13 @@ _HOST_PATH_TYPES = (
     *("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate"),
     *("File", "FileOrCreate", "Socket"),
 )
+_IMAGE = re.compile(
+    r"(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?\.)*[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?::[0-9]+)?/)?"
+    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?P<digest>@[A-Za-z][A-Za-z0-9]*(?:[+._-][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
+    re.ASCII,
+)
+_LONGEST_IMAGE = 255
 _FILE_SOURCES = ("secret", "configMap", "downwardAPI", "projected")
 
 DEFAULTS: dict[str, Object] = {
@@ -38,12 +46,10 @@ DEFAULTS: dict[str, Object] = {
 
 
 def image_pull_policy(image: str) -> str:
-    """`Always` for a tag that moves: `:latest`, or none at all."""
-    name, _, digest = image.partition("@")
-    last = name.rpartition("/")[2]
-    _, colon, tag = last.partition(":")
-    latest = tag == "latest" or (not colon and not digest and bool(image))
-    return "Always" if latest else "IfNotPresent"
+    """`Always` for a tag that moves: `:latest`, or none at all. What is no image name is no such tag."""
+    found = _IMAGE.fullmatch(image) if len(image.partition("@")[0]) <= _LONGEST_IMAGE else None
+    moves = found is not None and (found["tag"] == "latest" or not (found["tag"] or found["digest"]))
+    return "Always" if moves else "IfNotPresent"
 
 
 def default_volumes(spec: Object) -> None:
