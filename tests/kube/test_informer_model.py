@@ -1,4 +1,4 @@
-"""Whatever happens to the objects and to the wire, in the end the copy is the server's, and nobody was told nonsense."""
+"""Whatever happens to objects and wire, in the end the copy is the server's, and nobody was told nonsense."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import secrets
 import socket
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -129,7 +130,7 @@ class EventRecorder:
         self._wake.set()
 
     def _is_flood(self, about: Key, note: str) -> bool:
-        now = asyncio.get_running_loop().time()
+        now = time.monotonic()
         alike = self._alike.get(about)
         if alike is None or now - alike.since > _ALIKE_S:
             alike = _remember(self._alike, about, _Alike(now))

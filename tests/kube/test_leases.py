@@ -1,0 +1,179 @@
+"""One leads at a time, over real HTTP, whatever the clocks say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pytest
+
+from tidegate.kube.client import Client
+from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.wire import Request, Response
+
+QUICK = Terms(duration_s=1, renew_within_s=0.6, retry_s=0.05)
+
+
+@dataclass
+class LeaseServer:
+    """Keeps one Lease as an API server does: a stale write is a conflict."""
+
+    lease: dict[str, Any] | None = None
+    away: bool = False
+    writes: list[dict[str, Any]] = field(default_factory=list)
+
+    async def send(self, request: Request) -> Response:
+        await asyncio.sleep(0)
+        if self.away:
+            raise ConnectionRefusedError("away")
+        if request.method == "GET":
+            return _answer(200, self.lease) if self.lease else _refuse(404, "NotFound")
+        body = msgspec.json.decode(request.body)
+        if request.method == "POST" and self.lease is not None:
+            return _refuse(409, "AlreadyExists")
+        before = (self.lease or {}).get("metadata", {}).get("resourceVersion", "0")
+        if request.method == "PUT" and body["metadata"]["resourceVersion"] != before:
+            return _refuse(409, "Conflict")
+        body["metadata"]["resourceVersion"] = str(int(before) + 1)
+        self.lease = body
+        self.writes.append(body["spec"])
+        return _answer(200, body)
+
+    async def close(self) -> None:
+        pass
+
+
+def _answer(status: int, body: Any) -> Response:
+    return Response(status, json.dumps(body).encode())
+
+
+def _refuse(status: int, reason: str) -> Response:
+    return _answer(status, {"kind": "Status", "code": status, "reason": reason, "message": reason})
+
+
+@dataclass
+class Candidate:
+    election: LeaderElection
+    leads: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def lead(self) -> None:
+        self.leads.set()
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            self.stopped.set()
+
+
+def candidate(server: LeaseServer, name: str, **options: Any) -> Candidate:
+    return Candidate(LeaderElection(Client(server), "lock", "default", name, **{"terms": QUICK, **options}))
+
+
+@asynccontextmanager
+async def standing(*candidates: Candidate) -> AsyncIterator[list[asyncio.Task[None]]]:
+    tasks = [asyncio.create_task(one.election.run(one.lead)) for one in candidates]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_one_of_many_leads_and_the_next_follows_at_once_after_a_clean_stop() -> None:
+    server = LeaseServer()
+    first, second = candidate(server, "one"), candidate(server, "two")
+    async with standing(first) as [task]:
+        await asyncio.wait_for(first.leads.wait(), 5)
+        async with standing(second):
+            await asyncio.sleep(0.3)
+            assert not second.leads.is_set()
+            assert second.election.leader == "one"
+            assert first.election.is_leader
+            task.cancel()
+            await asyncio.wait_for(second.leads.wait(), 0.5)  # without a release it would take a whole second
+            assert first.stopped.is_set()
+    assert [spec["holderIdentity"] for spec in server.writes if spec["holderIdentity"] != "two"][-1] == ""
+
+
+async def test_a_leader_that_cannot_renew_stops_before_another_begins() -> None:
+    server = LeaseServer()
+    first, second = candidate(server, "one"), candidate(server, "two")
+    async with standing(first) as [task]:
+        await asyncio.wait_for(first.leads.wait(), 5)
+        server.away = True
+        with pytest.raises(LeadershipLost):
+            await asyncio.wait_for(task, 5)
+        assert first.stopped.is_set()
+        assert not first.election.is_leader
+        server.away = False
+        async with standing(second):
+            await asyncio.wait_for(second.leads.wait(), 5)
+
+
+async def test_a_silent_holder_is_waited_for_by_our_own_clock_not_by_its_times() -> None:
+    """Its renewTime lies hours ahead or behind: only that it does not change counts."""
+    for renewed in ("2001-01-01T00:00:00.000000Z", "2901-01-01T00:00:00.000000Z"):
+        spec = {"holderIdentity": "other", "leaseDurationSeconds": 1, "renewTime": renewed, "leaseTransitions": 4}
+        server = LeaseServer(
+            {"metadata": {"name": "lock", "namespace": "default", "resourceVersion": "1"}, "spec": spec}
+        )
+        one = candidate(server, "one")
+        began = asyncio.get_running_loop().time()
+        async with standing(one):
+            await asyncio.wait_for(one.leads.wait(), 5)
+        assert asyncio.get_running_loop().time() - began >= 1.0
+        assert server.writes[0]["leaseTransitions"] == 5
+
+
+async def test_a_holder_that_renews_keeps_the_lease_however_slow_its_clock() -> None:
+    server = LeaseServer()
+    first, second = candidate(server, "one"), candidate(server, "two")
+    async with standing(first, second):
+        await asyncio.sleep(1.5)
+        assert first.leads.is_set() != second.leads.is_set()
+
+
+async def test_when_the_work_ends_the_lease_is_released() -> None:
+    server = LeaseServer()
+    election = candidate(server, "one").election
+
+    async def lead() -> None:
+        assert election.is_leader
+
+    await asyncio.wait_for(election.run(lead), 5)
+    assert server.writes[-1]["holderIdentity"] == ""
+
+
+async def test_an_error_of_the_work_is_raised_and_the_lease_released() -> None:
+    server = LeaseServer()
+
+    async def lead() -> None:
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        await candidate(server, "one").election.run(lead)
+    assert server.writes[-1]["holderIdentity"] == ""
+
+
+async def test_a_lease_taken_by_force_ends_the_leading() -> None:
+    server = LeaseServer()
+    one = candidate(server, "one")
+    async with standing(one) as [task]:
+        await asyncio.wait_for(one.leads.wait(), 5)
+        assert server.lease is not None
+        server.lease["spec"]["holderIdentity"] = "usurper"
+        server.lease["metadata"]["resourceVersion"] = "99"
+        with pytest.raises(LeadershipLost):
+            await asyncio.wait_for(task, 5)
+    assert server.lease["spec"]["holderIdentity"] == "usurper"
+
+
+def test_terms_that_would_let_two_lead_are_refused() -> None:
+    with pytest.raises(ValueError, match="renew_within_s"):
+        Terms(duration_s=5, renew_within_s=6)
