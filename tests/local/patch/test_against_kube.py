@@ -199,7 +199,7 @@ class Comparison:
 
     def patch(self, live: Object, sort: str, patch: Any, ours: Any) -> None:
         manager = self.manager()
-        reply = self.send("PATCH", self.name, manager, patch, PATCH_TYPES[sort])
+        reply = self.send("PATCH", self.name, manager, patch, content=PATCH_TYPES[sort])
         try:
             result = ours()
         except ApiError as refusal:
@@ -233,7 +233,7 @@ class Comparison:
     def applied(self, live: Object | None, config: Object, subresource: str) -> None:
         manager, force = self.manager(), self.random.random() < 0.4
         path = self.name + (f"/{subresource}" if subresource else "")
-        reply = self.send("PATCH", path, manager, config, PATCH_TYPES["apply"], force=force)
+        reply = self.send("PATCH", path, manager, config, content=PATCH_TYPES["apply"], force=force)
         applier = Applier(
             manager=manager, force=force, now="2026-01-01T00:00:00Z", schema=self.world.schema,
             api_version=self.world.api_version, kind=self.world.kind, subresource=subresource,
@@ -284,21 +284,11 @@ class Comparison:
         return self.random.choice(MANAGERS)
 
     def send(
-        self,
-        method: str,
-        name: str,
-        manager: str,
-        body: Any,
-        content_type: str = "application/json",
-        force: bool = False,
+        self, method: str, name: str, manager: str, body: Any, *, content: str = "application/json", force: bool = False
     ) -> Any:
         query = f"?fieldManager={manager}" + ("&force=true" if force else "")
-        reply = self.cluster.http(
-            method, self.world.path(name) + query, json.dumps(body), {"Content-Type": content_type}
-        )
-        self.history.append(
-            f"{method} {name}{query} {content_type} {json.dumps(body)} -> {reply.status} {reply.body!r}"
-        )
+        reply = self.cluster.http(method, self.world.path(name) + query, json.dumps(body), {"Content-Type": content})
+        self.history.append(f"{method} {name}{query} {content} {json.dumps(body)} -> {reply.status} {reply.body!r}")
         return reply
 
     def expect_refusal(self, reply: Any, refusal: ApiError, *, exact: bool = False) -> None:

@@ -6,7 +6,7 @@ Few names make managers meet: they apply the same labels, containers and keys wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 

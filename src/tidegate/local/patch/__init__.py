@@ -4,7 +4,7 @@ Every function takes decoded JSON, leaves its arguments as they are, shares what
 `ApiError` that Kubernetes would answer. Nothing here reads requests, stores, defaults or validates objects.
 """
 
-from tidegate.local.patch.apply import Applier, FieldSet, reset_fields, server_side_apply, track_update
+from tidegate.local.patch.apply import Applier, FieldSet, reset_fields, server_side_apply, settled, track_update
 from tidegate.local.patch.json_patch import json_patch
 from tidegate.local.patch.merge_patch import merge_patch
 from tidegate.local.patch.strategic import strategic_patch
@@ -16,6 +16,7 @@ __all__ = [
     "merge_patch",
     "reset_fields",
     "server_side_apply",
+    "settled",
     "strategic_patch",
     "track_update",
 ]

@@ -34,13 +34,16 @@ def _check_operations(operations: Any) -> None:
     if operations is not None and not isinstance(operations, list):
         raise _undecodable(operations, "Go value of type []handlers.jsonPatchOp")
     for operation in operations or ():
+        if operation is None:
+            raise rejected()
         if not isinstance(operation, dict):
             raise _undecodable(operation, "Go value of type handlers.jsonPatchOp")
         for name in _TEXT_FIELDS:
             if not isinstance(operation.get(name, ""), str | None):
                 raise _undecodable(operation[name], f"Go struct field jsonPatchOp.{name} of type string")
     if operations and len(operations) > MAX_OPERATIONS:
-        raise too_large(f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}")
+        allowed = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        raise too_large(f"Request entity too large: {allowed}")
 
 
 def _undecodable(value: Any, place: str) -> ApiError:

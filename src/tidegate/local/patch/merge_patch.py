@@ -24,10 +24,10 @@ def _merged(current: Object, patch: Object) -> Object:
         live = merged.get(key)
         if value is None:
             merged.pop(key, None)
-        elif not isinstance(live, dict):
-            merged[key] = without_nulls(value)
+        elif isinstance(value, dict) and isinstance(live, dict):
+            merged[key] = _merged(live, value)
         else:
-            merged[key] = _merged(live, value) if isinstance(value, dict) else value
+            merged[key] = without_nulls(value)
     return merged
 
 

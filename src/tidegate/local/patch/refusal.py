@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidegate.local.errors import ApiError
+from tidegate.local.errors import ApiError, shown
 
 
 def rejected() -> ApiError:
@@ -52,3 +52,17 @@ def go_text(value: Any) -> str:
             return "<nil>"
         case _:
             return str(value)
+
+
+def go_syntax(value: Any) -> str:
+    """A value as Go's `%#v` prints it: the way it would stand in a program."""
+    match value:
+        case dict():
+            inner = ", ".join(f"{shown(key)}:{go_syntax(value[key])}" for key in sorted(value))
+            return f"map[string]interface {{}}{{{inner}}}"
+        case list():
+            return f"[]interface {{}}{{{', '.join(map(go_syntax, value))}}}"
+        case str():
+            return shown(value)
+        case _:
+            return go_text(value)

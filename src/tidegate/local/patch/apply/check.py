@@ -6,7 +6,7 @@ from typing import Any
 
 from tidegate.local.patch.apply.fieldset import element_text
 from tidegate.local.patch.apply.walk import DEDUCED, ItemError, element_of
-from tidegate.local.patch.refusal import go_text
+from tidegate.local.patch.refusal import go_syntax, go_text
 from tidegate.local.schema.node import Schema
 
 _GO_NAMES = {
@@ -71,7 +71,7 @@ def _scalar_error(value: Any, schema: Schema) -> str:
         case "integer" | "number" if isinstance(value, bool) or not isinstance(value, int | float):
             return f"expected numeric (int or float), got {_GO_NAMES[type(value)]}"
         case "string" if not (schema.quantity or schema.format not in ("", "byte")) and not isinstance(value, str):
-            return f"expected string, got &value.valueUnstructured{{Value:{go_text(value)}}}"
+            return f"expected string, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
         case "boolean" if not isinstance(value, bool):
             return f"expected boolean, got &{{{go_text(value)}}}"
         case _:
@@ -87,7 +87,7 @@ def _sort_error(value: Any, schema: Schema) -> str:
         case "integer" | "number":
             return f"expected numeric (int or float), got {_GO_NAMES[type(value)]}"
         case "string":
-            return f"expected string, got &value.valueUnstructured{{Value:{go_text(value)}}}"
+            return f"expected string, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
         case "boolean":
             return f"expected boolean, got &{{{go_text(value)}}}"
         case _:

@@ -28,6 +28,7 @@ class Changes(NamedTuple):
 
 NOTHING = Changes({}, {})
 _ABSENT: Any = object()
+_CONTAINERS = (dict, list)
 
 
 def changes(old: Any, new: Any, schema: Schema) -> Changes:
@@ -47,20 +48,20 @@ def _compare_maps(old: Any, new: Any, schema: Schema, into: Changes) -> None:
             continue
         if before is _ABSENT:
             before = zeros.get(key, _ABSENT)
-        _compare_field(f"f:{key}", before, value, properties.get(key) or values, into)
+        _compare_field("f:" + key, before, value, properties.get(key) or values, into)
     for key, value in old.items():
         if key not in new:
-            _compare_field(f"f:{key}", value, zeros.get(key, _ABSENT), properties.get(key) or values, into)
+            _compare_field("f:" + key, value, zeros.get(key, _ABSENT), properties.get(key) or values, into)
 
 
 def _compare_field(element: str, old: Any, new: Any, schema: Schema, into: Changes) -> None:
     """Adds to `into` what happened to one field or item."""
     if old is _ABSENT:
-        into.set[element] = whole(new, schema) if isinstance(new, dict | list) else MEMBER
+        into.set[element] = whole(new, schema)
     elif new is _ABSENT:
-        into.gone[element] = whole(old, schema) if isinstance(old, dict | list) else MEMBER
+        into.gone[element] = whole(old, schema)
     elif not _same(old, new):
-        if isinstance(new, dict | list) or isinstance(old, dict | list):
+        if type(new) in _CONTAINERS or type(old) in _CONTAINERS:
             _compare_containers(element, old, new, schema, into)
         else:
             into.set[element] = MEMBER
@@ -73,17 +74,17 @@ def _same(old: Any, new: Any) -> bool:
 
 def _compare_containers(element: str, old: Any, new: Any, schema: Schema, into: Changes) -> None:
     """One field that was a map or list, or is one now, and is not the same."""
-    sort = dict if isinstance(old, dict) or isinstance(new, dict) else list
+    sort = dict if type(old) is dict or type(new) is dict else list
     divided = is_divided_map(schema) if sort is dict else schema.list_type != "atomic"
     if not divided or not (old or new):
         into.set[element] = MEMBER
         return
     inside = Changes({}, {})
     # Null counts as an empty map or list; a value of another sort is replaced, and what was inside came or went.
-    if not (isinstance(old, sort | NoneType) and isinstance(new, sort | NoneType)):
+    if type(old) not in (sort, NoneType) or type(new) not in (sort, NoneType):
         inside.set[SELF] = MEMBER
-    before: Any = old if isinstance(old, sort) else sort()
-    after: Any = new if isinstance(new, sort) else sort()
+    before: Any = old if type(old) is sort else sort()
+    after: Any = new if type(new) is sort else sort()
     if sort is dict:
         _compare_maps(before, after, schema, inside)
     else:

@@ -22,7 +22,6 @@ from tidegate.local.patch.apply.managed import (
     in_order,
     manageable,
     new_entry,
-    read_entries,
     released,
 )
 from tidegate.local.patch.apply.merge import merged
@@ -63,7 +62,7 @@ def server_side_apply(live: Object | None, config: Any, applier: Applier) -> Obj
     `live` itself, but for managedFields, if the configuration changes nothing.
     """
     _check_config(config, applier)
-    entries = _entries_of(live, applier)
+    entries: Entries = _metadata(live or {}).get("managedFields") or []
     base = live or {"apiVersion": applier.api_version, "kind": applier.kind}
     if live is not None and not entries:
         entries = _before_first_apply(live, applier)
@@ -103,14 +102,6 @@ def _name_text(config: Object) -> str:
     return f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {kind}"
 
 
-def _entries_of(live: Object | None, applier: Applier) -> Entries:
-    given = _metadata(live or {}).get("managedFields") or []
-    entries = read_entries(given)
-    if entries is None:
-        raise failed("failed to decode managed fields: an entry of metadata.managedFields makes no sense")
-    return entries
-
-
 def _before_first_apply(live: Object, applier: Applier) -> Entries:
     """An object whose fields nobody tracked so far: one manager for all that is there."""
     changed = changes({}, live, applier.schema).outside(applier.reset or {})
@@ -130,7 +121,8 @@ def _applied(
         owned = stated
         for entry in others:
             owned = union(owned, entry["fieldsV1"])
-        result = _pruned(result, last["fieldsV1"], owned, applier.schema)
+        if difference(last["fieldsV1"], owned):
+            result = _pruned(result, last["fieldsV1"], owned, applier.schema)
     changed = changes(live, result, applier.schema).outside(reset)
     found = conflicts(others, changed.set)
     if found and not force:

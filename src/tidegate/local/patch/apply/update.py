@@ -93,6 +93,18 @@ def _entries_in_force(old: Object | None, new: Object, subresource: str, *, cust
     return read_entries(given) or list(live)
 
 
+def settled(old: Object, new: Object) -> Object:
+    """`old` itself if all that `new` has different are times in managedFields, so that nothing is written for them."""
+    before: Entries = old.get("metadata", {}).get("managedFields") or []
+    after: Entries = new.get("metadata", {}).get("managedFields") or []
+    if len(before) != len(after):
+        return new
+    timed = [entry | {"time": other.get("time")} for entry, other in zip(after, before, strict=True)]
+    if timed != [other | {"time": other.get("time")} for other in before]:
+        return new
+    return old if with_entries(new, []) == with_entries(old, []) else new
+
+
 def with_entries(obj: Object, entries: Entries) -> Object:
     """`obj` with these managedFields (none at all if there are no entries)."""
     metadata = dict(obj.get("metadata") or {})

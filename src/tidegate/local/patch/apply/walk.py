@@ -43,24 +43,32 @@ def element_of(item: Any, schema: Schema) -> str:
 
 
 def _keyed_element(item: Any, schema: Schema) -> str:
-    if not isinstance(item, dict):
+    if type(item) is not dict:
         what = "a null element" if item is None else "non-map elements"
         raise ItemError(f"associative list with keys may not have {what}")
+    names = schema.map_keys
+    if len(names) == 1 and names[0] in item:
+        return json_element("k", {names[0]: item[names[0]]})
     keys = {}
-    for name in sorted(schema.map_keys):
-        value = item.get(name, UNSET)
-        if value is UNSET:
-            known = schema.items.properties.get(name) if schema.items else None
-            value = known.default if known else UNSET
-        if value is not UNSET and (value is not None or name in item):
+    for name in sorted(names):
+        value = item[name] if name in item else _default(schema.items or DEDUCED, name)
+        if value is not None or name in item:
             keys[name] = value
     if not keys:
-        named = " ".join(f'"{name}"' for name in schema.map_keys)
+        named = " ".join(f'"{name}"' for name in names)
         raise ItemError(
             f"associative list with keys has an element that omits all key fields [{named}] "
             "(and doesn't have default values for any key fields)"
         )
     return json_element("k", keys)
+
+
+def _default(schema: Schema, key: str) -> Any:
+    """What an item counts as having for a key it does not state; None for nothing."""
+    known = schema.properties.get(key)
+    if known and known.default is not UNSET:
+        return known.default
+    return always_present(schema.name).get(key) if schema.name else None
 
 
 def fields_of(value: Any, schema: Schema) -> FieldSet:
@@ -70,7 +78,8 @@ def fields_of(value: Any, schema: Schema) -> FieldSet:
 
 def _stated(value: Any, schema: Schema, *, named: bool) -> FieldSet | None:
     """The set below the element of `value`; None if neither it nor anything in it is stated."""
-    if isinstance(value, dict):
+    sort = type(value)
+    if sort is dict:
         if not value or not is_divided_map(schema):
             return MEMBER
         result: FieldSet = {} if named else {SELF: MEMBER}
@@ -78,9 +87,9 @@ def _stated(value: Any, schema: Schema, *, named: bool) -> FieldSet | None:
         for key, field in value.items():
             below = _stated(field, properties.get(key) or schema.values or DEDUCED, named=key in properties)
             if below is not None:
-                result[f"f:{key}"] = below
+                result["f:" + key] = below
         return result or None
-    if isinstance(value, list) and schema.list_type != "atomic":
+    if sort is list and schema.list_type != "atomic":
         result = {} if named else {SELF: MEMBER}
         item_schema = schema.items or DEDUCED
         for element, items in items_by_element(value, schema).items():
@@ -104,26 +113,37 @@ def items_by_element(items: list[Any], schema: Schema) -> dict[str, list[Any]]:
 
 def whole(value: Any, schema: Schema) -> FieldSet:
     """The set below the element of a value that came or went as a whole: it, and everything in it."""
-    if isinstance(value, dict):
-        if not is_divided_map(schema):
-            return MEMBER
-        result: FieldSet = {SELF: MEMBER}
-        properties = schema.properties
-        values = schema.values or DEDUCED
-        for key, field in value.items():
-            if isinstance(field, dict | list):
-                result[f"f:{key}"] = whole(field, properties.get(key) or values)
-            else:
-                result[f"f:{key}"] = MEMBER
-        if schema.name:
-            for key, zero in always_present(schema.name).items():
-                if key not in value:
-                    result[f"f:{key}"] = MEMBER if zero is None else whole(zero, properties[key])
-        return result if len(result) > 1 else MEMBER
-    if isinstance(value, list) and value and schema.list_type != "atomic":
-        result = {SELF: MEMBER}
-        item_schema = schema.items or DEDUCED
-        for element, items in items_by_element(value, schema).items():
-            result[element] = whole(items[0], item_schema) if len(items) == 1 else MEMBER
-        return result
+    sort = type(value)
+    if sort is dict:
+        return _whole_map(value, schema) if schema.map_type != "atomic" else MEMBER
+    if sort is list and value and schema.list_type != "atomic":
+        return _whole_list(value, schema)
     return MEMBER
+
+
+def _whole_map(value: dict[str, Any], schema: Schema) -> FieldSet:
+    # Exact types, and leaves decided on the spot: this is where a create spends its time.
+    result: FieldSet = {SELF: MEMBER}
+    properties = schema.properties
+    values = schema.values or DEDUCED
+    for key, field in value.items():
+        sort = type(field)
+        if sort is dict or sort is list:
+            result["f:" + key] = whole(field, properties.get(key) or values)
+        else:
+            result["f:" + key] = MEMBER
+    if schema.name:
+        for key, zero in always_present(schema.name).items():
+            if key not in value:
+                result["f:" + key] = MEMBER if zero is None else whole(zero, properties[key])
+    return result if len(result) > 1 else MEMBER
+
+
+def _whole_list(value: list[Any], schema: Schema) -> FieldSet:
+    result: FieldSet = {SELF: MEMBER}
+    item_schema = schema.items or DEDUCED
+    for item in value:
+        element = element_of(item, schema)
+        # Of duplicates nobody owns more than that they are there.
+        result[element] = MEMBER if element in result else whole(item, item_schema)
+    return result
