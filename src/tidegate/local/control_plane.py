@@ -22,6 +22,8 @@ from tidegate.local.admission.escalation import Escalation
 from tidegate.local.admission.lifecycle import Lifecycle
 from tidegate.local.admission.limits import Limits
 from tidegate.local.admission.pods import Pods
+from tidegate.local.admission.quota import Quota
+from tidegate.local.admission.webhooks import Webhooks
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bootstrap import bootstrap
 from tidegate.local.apiserver.front import Front
@@ -30,6 +32,7 @@ from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.server import InProcess, Server
 from tidegate.local.controllers.run import run_controllers
 from tidegate.local.lifecycle.collector import Collector
+from tidegate.local.lifecycle.definitions import Definitions
 from tidegate.local.lifecycle.namespaces import NamespaceDeletion
 from tidegate.local.store import Store
 
@@ -67,7 +70,9 @@ class ControlPlane:
             Lifecycle(self.store),
             Pods(self.store),
             Limits(self.store),
+            Webhooks(self.store),
             Escalation(access),
+            Quota(self.store),
         ]
         self._tasks: list[asyncio.Task[None]] = []
         self._front: Front | None = None
@@ -76,6 +81,8 @@ class ControlPlane:
 
     async def start(self) -> None:
         settings = self._settings
+        definitions = Definitions(self.api, self.client)
+        definitions.load()
         self._front = Front(self.server.handle, self._tls())
         port = await self._front.listen(settings.host, settings.port)
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -83,6 +90,7 @@ class ControlPlane:
         await bootstrap(self.server, port)
         self._run("compaction", self.store.keep_compacting())
         self._run("garbage collection", Collector(self.store, self.api.registry, self.client).run())
+        self._run("custom resource definitions", definitions.run())
         self._run("namespace deletion", NamespaceDeletion(self.api, self.client).run())
         self._run("controllers", run_controllers(self.client, root_ca=self.authority.pem))
         self._write_kubeconfig()

@@ -1,7 +1,8 @@
-"""Custom resources: a CRD's versions as `Served`, ruled by their schemas."""
+"""Custom resources: a CRD's versions as `Served`, ruled by their schemas; and the rules of CRDs themselves."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
@@ -9,13 +10,52 @@ import msgspec
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.fields import META, Getter, at
 from tidegate.local.apiserver.served import Decoded, Served, Subresource
+from tidegate.local.crds import definition, definition_checks
+from tidegate.local.crds.definition import Definition, Version
 from tidegate.local.crds.objects import CustomResource
-from tidegate.local.crds.scale import Scale
 from tidegate.local.errors import FieldError, bad_request
 from tidegate.local.kinds.strategy import Strategy
 
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _SUB_VERBS = ("get", "patch", "update")
+
+
+class DefinitionStrategy(Strategy):
+    """The rules of CRDs. A deleted one stays until its objects are gone."""
+
+    has_status = True
+    unconditional_update = False
+
+    def default(self, obj: Object) -> None:
+        definition.default_crd(obj)
+
+    def prepare_create(self, obj: Object) -> None:
+        definition.prepare_create(obj)
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        definition.prepare_update(obj, old)
+
+    def prepare_delete(self, obj: Object) -> None:
+        metadata = obj["metadata"]
+        metadata["finalizers"] = [*(metadata.get("finalizers") or []), CLEANUP]
+        conditions = obj.setdefault("status", {}).get("conditions") or []
+        words = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+        ending = {"type": "Terminating", "status": "True", "reason": "InstanceDeletionPending", "message": words}
+        ending["lastTransitionTime"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        obj["status"]["conditions"] = [each for each in conditions if each["type"] != "Terminating"] + [ending]
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        return definition_checks.validate_crd_create(obj)
+
+    def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
+        return definition_checks.validate_crd_update(obj, old)
+
+    def validate_status_update(self, obj: Object, old: Object) -> list[FieldError]:
+        return definition_checks.validate_crd_status(obj)
+
+    def warnings(self, obj: Object) -> list[str]:
+        return definition_checks.crd_warnings(obj)
 
 
 class CustomStrategy(Strategy):
@@ -40,52 +80,51 @@ class CustomStrategy(Strategy):
         return self._resource.validate_status(obj, old)
 
 
-def served_versions(definition: Object) -> list[Served]:
+def served_versions(crd: Object) -> list[Served]:
     """What a CRD asks to be served, one for each version that is on."""
-    spec = definition["spec"]
-    return [_served(definition, version) for version in spec["versions"] if version.get("served")]
+    parsed = Definition.parse(crd)
+    return [_served(parsed, version) for version in parsed.versions.values() if version.served]
 
 
-def _served(definition: Object, version: Object) -> Served:
-    spec = definition["spec"]
-    names = definition.get("status", {}).get("acceptedNames") or spec["names"]
-    group, subresources = spec["group"], version.get("subresources") or {}
-    scale = Scale.parse(subresources["scale"]) if "scale" in subresources else None
-    raw = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
-    api_version = f"{group}/{version['name']}"
-    preserve = bool(spec.get("preserveUnknownFields"))
-    resource = CustomResource(api_version, names["kind"], raw, scale, preserve)
-    has_status = "status" in subresources
+def _served(parsed: Definition, version: Version) -> Served:
+    resource = parsed.resource(version.name)
     return Served(
-        group, version["name"], names["plural"], names.get("singular") or names["kind"].lower(), names["kind"],
-        spec["scope"] == "Namespaced", _VERBS, CustomStrategy(resource, has_status=has_status),
-        lambda: resource.schema, partial(_decode, resource),
-        list_kind=names.get("listKind") or "", short_names=tuple(names.get("shortNames") or ()),
-        categories=tuple(names.get("categories") or ()), subresources=_subresources(subresources, group, version, names),
-        selectable=_selectable(spec, version), custom=True, columns=tuple(version.get("additionalPrinterColumns") or ()),
-        warning=_deprecation(api_version, names["kind"], version), scale=scale,
-    )  # fmt: skip
+        parsed.group,
+        version.name,
+        parsed.plural,
+        parsed.singular,
+        parsed.kind,
+        parsed.namespaced,
+        _VERBS,
+        CustomStrategy(resource, has_status=version.has_status),
+        lambda: resource.schema,
+        partial(_decode, resource),
+        list_kind=parsed.list_kind,
+        short_names=parsed.short_names,
+        categories=parsed.categories,
+        subresources=_subresources(parsed, version),
+        selectable=_selectable(parsed, version),
+        custom=True,
+        columns=version.columns,
+        raw_schema=version.raw or None,
+        warning=version.warning,
+        scale=version.scale,
+    )
 
 
-def _subresources(given: Object, group: str, version: Object, names: Object) -> dict[str, Subresource]:
+def _subresources(parsed: Definition, version: Version) -> dict[str, Subresource]:
     found = {}
-    if "status" in given:
-        found["status"] = Subresource("status", names["kind"], _SUB_VERBS, group, version["name"])
-    if "scale" in given:
+    if version.has_status:
+        found["status"] = Subresource("status", parsed.kind, _SUB_VERBS, parsed.group, version.name)
+    if version.scale:
         found["scale"] = Subresource("scale", "Scale", _SUB_VERBS, "autoscaling", "v1")
     return found
 
 
-def _selectable(spec: Object, version: Object) -> dict[str, Getter]:
-    base = META if spec["scope"] == "Namespaced" else {"metadata.name": META["metadata.name"]}
-    paths = [field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or []]
+def _selectable(parsed: Definition, version: Version) -> dict[str, Getter]:
+    base = META if parsed.namespaced else {"metadata.name": META["metadata.name"]}
+    paths = [path.removeprefix(".") for path in version.selectable]
     return base | {path: at(path) for path in paths}
-
-
-def _deprecation(api_version: str, kind: str, version: Object) -> str:
-    if not version.get("deprecated"):
-        return ""
-    return str(version.get("deprecationWarning") or f"{api_version} {kind} is deprecated")
 
 
 def _decode(resource: CustomResource, body: bytes) -> Decoded:

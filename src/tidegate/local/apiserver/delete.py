@@ -161,6 +161,8 @@ def _check_preconditions(call: Call, name: str, obj: Object, options: Options) -
 
 async def _decide(api: Api, call: Call, row: Row, obj: Object, options: Options) -> tuple[Row, bool]:
     metadata = obj["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        call.served.strategy.prepare_delete(obj)
     grace = grace_of(call, obj, options)
     finalizers = _finalizers(call, metadata, options)
     held = bool(finalizers) or (_has_spec_finalizers(call) and bool(obj.get("spec", {}).get("finalizers")))

@@ -2,14 +2,72 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from tidegate.kube.wire import Request, Response
+from tidegate.local.apiserver.answers import encode
 from tidegate.local.apiserver.registry import Registry
-from tidegate.local.errors import page_not_found
+from tidegate.local.apiserver.served import Served
+from tidegate.local.errors import ApiError, page_not_found
+from tidegate.local.schema.openapi import PublishedKind, openapi_v2, openapi_v3, openapi_v3_index, openapi_v3_paths
+
+_FOREVER = "public, immutable"
+_KEPT = 8
+"""Documents kept in memory: clients ask for a few again and again, and for most never."""
 
 
 class OpenApi:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        self._made: dict[str, bytes] = {}
+        self._of = -1
 
     def answer(self, request: Request) -> Response:
-        raise page_not_found()
+        """/openapi/v3, /openapi/v3/<path> and /openapi/v2."""
+        if self._of != self._registry.changes:
+            self._made.clear()
+            self._of = self._registry.changes
+        kinds = [_published(served) for served in self._registry.all() if served.custom]
+        path = request.path.strip("/").removeprefix("openapi/")
+        if path == "v3":
+            hashes = {name: _digest(name, kinds) for name in openapi_v3_paths(kinds)}
+            return Response(200, encode(openapi_v3_index(hashes)))
+        if path == "v2":
+            return self._kept(request, path, kinds)
+        name = path.removeprefix("v3/")
+        if name not in openapi_v3_paths(kinds):
+            raise page_not_found()
+        return self._kept(request, name, kinds)
+
+    def _kept(self, request: Request, name: str, kinds: list[PublishedKind]) -> Response:
+        accept = request.headers.get("accept", "")
+        if name == "v2" and accept and "json" not in accept and "*/*" not in accept:
+            raise ApiError(406, "NotAcceptable", "only application/json is available here", {})
+        etag = f'"{_digest(name, kinds)}"'
+        headers = {"content-type": "application/json", "etag": etag, "vary": "Accept-Encoding, Accept"}
+        if "hash" in request.query:
+            headers["cache-control"] = _FOREVER
+        if request.headers.get("if-none-match") == etag:
+            return Response(304, b"", headers)
+        if name not in self._made:
+            if len(self._made) >= _KEPT:
+                self._made.pop(next(iter(self._made)))
+            self._made[name] = encode(openapi_v2(kinds) if name == "v2" else openapi_v3(name, kinds))
+        return Response(200, self._made[name], headers)
+
+
+def _published(served: Served) -> PublishedKind:
+    paths = tuple(f".{path}" for path in served.selectable if not path.startswith("metadata."))
+    return PublishedKind(
+        group=served.group, version=served.version, kind=served.kind, plural=served.plural, list_kind=served.list_kind,
+        namespaced=served.namespaced, schema=served.raw_schema, has_status="status" in served.subresources,
+        has_scale="scale" in served.subresources, selectable_fields=paths,
+    )  # fmt: skip
+
+
+def _digest(name: str, kinds: list[PublishedKind]) -> str:
+    """A hash of what a document is made from: to make all documents for the sake of an index would take seconds."""
+    _, _, rest = name.partition("/")
+    mine = [kind for kind in kinds if name == "v2" or rest == f"{kind.group}/{kind.version}"]
+    said = encode([name, *[[kind.kind, kind.plural, kind.list_kind, kind.schema] for kind in mine]])
+    return hashlib.sha256(said).hexdigest().upper()

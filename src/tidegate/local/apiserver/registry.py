@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from tidegate.local.apiserver.custom import DefinitionStrategy
 from tidegate.local.apiserver.fields import META, SELECTABLE
 from tidegate.local.apiserver.served import Decoded, Served, Subresource
 from tidegate.local.kinds import strategy_for
+from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.schema.builtin import BuiltinResource, builtin_resources, builtin_schema
 from tidegate.local.schema.decode import decode_builtin
 from tidegate.local.schema.node import Schema
@@ -82,13 +84,19 @@ def _builtin(resource: BuiltinResource) -> Served:
     }
     served = Served(
         resource.group, resource.version, resource.plural, resource.singular, resource.kind, resource.namespaced,
-        resource.verbs, strategy_for(resource.group, resource.kind), schema, partial(_decode, schema),
+        resource.verbs, _strategy(resource), schema, partial(_decode, schema),
         short_names=resource.short_names, categories=resource.categories, subresources=subresources,
         selectable=selectable,
     )  # fmt: skip
     if (resource.group, resource.plural) == ("events.k8s.io", "events"):
         served.prefix = "core/events/"
     return served
+
+
+def _strategy(resource: BuiltinResource) -> Strategy:
+    if resource.kind == "CustomResourceDefinition":
+        return DefinitionStrategy()
+    return strategy_for(resource.group, resource.kind)
 
 
 def _decode(schema: partial[Schema], body: bytes) -> Decoded:

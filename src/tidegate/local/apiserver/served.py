@@ -54,6 +54,8 @@ class Served:
     custom: bool = False
     columns: tuple[Object, ...] | None = None
     """Printer columns of a CRD's version."""
+    raw_schema: Object | None = None
+    """Of a CRD's version: its schema as the user wrote it."""
     warning: str = ""
     """Said to whoever uses this version: it is deprecated."""
     scale: Scale | None = None

@@ -1,0 +1,50 @@
+# Everything starts here. `make demo` and `make test` need git, make and Python 3.11 or newer, nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help setup demo test lint test-kube kube conformance bench clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+setup: $(VENV)/.ready  ## make .venv with tidegate and its tools in it
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Tidegate needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 setup"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: setup  ## the product in under a minute, in a temporary folder
+	@$(BIN)/tidegate demo
+
+lint: setup  ## format, style, types, and who may import whom
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint  ## lint, and every test that needs nothing but Python
+	$(PYTEST) -m "not kube"
+
+kube:  ## build the real Kubernetes control plane into a cache outside the repository (Go needed, about 9 minutes)
+	@$(PYTHON) tools/build_kube.py
+
+test-kube: setup  ## the same API asked of the real Kubernetes and of the embedded one
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,kube]'
+	@if command -v go >/dev/null || [ -n "$$KUBEBUILDER_ASSETS" ]; then $(MAKE) --no-print-directory kube && $(PYTEST) -m kube; \
+	else echo "left out: tests against the real Kubernetes, since Go is not installed (see CONTRIBUTING.md)"; fi
+
+conformance: setup kube  ## Kubernetes' own conformance tests of its API machinery (10 minutes to build, then some)
+	@$(PYTHON) tools/build_kube.py e2e.test
+	$(BIN)/python tools/run_conformance.py
+
+bench: setup kube  ## embedded against etcd + kube-apiserver, in one table
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what setup made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

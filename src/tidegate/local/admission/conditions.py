@@ -1,0 +1,35 @@
+"""matchConditions: CEL expressions that decide whether a webhook (or policy) is concerned at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidegate.local.admission.attributes import Attributes
+from tidegate.local.admission.calls import request_of
+from tidegate.local.admission.hooks import Hook
+from tidegate.local.errors import internal
+
+VARIABLES = {"object": "dyn", "oldObject": "dyn", "request": "dyn", "authorizer": "dyn"}
+
+
+def bindings(asked: Attributes) -> dict[str, Any]:
+    """What expressions of admission can speak of."""
+    return {"object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "authorizer": None}
+
+
+def conditions_hold(hook: Hook, asked: Attributes) -> bool:
+    """All must be true. One that is false decides; an error only counts if none is false, as failurePolicy says."""
+    if not hook.conditions:
+        return True
+    from tidegate.local.crds.cel import CelError, compile_expression
+
+    given, wrong = bindings(asked), ""
+    for condition in hook.conditions:
+        value = compile_expression(condition["expression"], variables=VARIABLES).evaluate(given)
+        if isinstance(value, CelError):
+            wrong = f"{condition['name']}: {value}"
+        elif value is not True:
+            return False
+    if wrong and hook.fails:
+        raise internal(f'failed calling webhook "{hook.name}": match condition {wrong}')
+    return not wrong

@@ -1,0 +1,146 @@
+"""Which webhooks there are, and which of them a write concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tidegate.kube.wire import Object
+from tidegate.local.admission.attributes import Attributes
+from tidegate.local.apiserver.answers import decode
+from tidegate.local.apiserver.selectors import selector_of
+from tidegate.local.errors import forbidden
+from tidegate.local.store import Store, Subscription
+
+_GROUP = "admissionregistration.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One webhook of one configuration."""
+
+    name: str
+    configuration: str
+    rules: tuple[Object, ...]
+    in_namespace: Callable[[dict[str, str]], bool]
+    on_object: Callable[[dict[str, str]], bool]
+    conditions: tuple[Object, ...]
+    client: Object
+    fails: bool
+    """failurePolicy: whether a webhook that does not answer refuses the write."""
+    timeout_s: float
+    side_effects: str
+    reinvoked: bool
+
+
+def _hook(configuration: str, raw: Object) -> Hook:
+    return Hook(
+        raw["name"], configuration, tuple(raw.get("rules") or ()), selector_of(raw.get("namespaceSelector") or {}),
+        selector_of(raw.get("objectSelector") or {}), tuple(raw.get("matchConditions") or ()), raw["clientConfig"],
+        raw.get("failurePolicy", "Fail") == "Fail", float(raw.get("timeoutSeconds", 10)), raw.get("sideEffects", ""),
+        raw.get("reinvocationPolicy") == "IfNeeded",
+    )  # fmt: skip
+
+
+class Hooks:
+    """The webhooks of one sort, kept from the store: read again when a configuration has changed."""
+
+    def __init__(self, store: Store, plural: str) -> None:
+        self._store = store
+        self._prefix = f"{_GROUP}/{plural}/"
+        self._subscription: Subscription | None = None
+        self._hooks: list[Hook] = []
+
+    def concerned(self, asked: Attributes) -> Iterator[Hook]:
+        """In order of configuration and position; of configurations themselves no webhook is told."""
+        if asked.served.group == _GROUP:
+            return
+        for hook in self._current():
+            if any(rule_matches(rule, asked) for rule in hook.rules) and self._selected(hook, asked):
+                yield hook
+
+    def _current(self) -> list[Hook]:
+        if self._subscription is None:
+            _, self._subscription = self._store.subscribe(self._prefix, self._store.revision)
+        elif not self._subscription.take():
+            return self._hooks
+        found = [decode(row.value) for row in self._store.range(self._prefix)]
+        self._hooks = [_hook(each["metadata"]["name"], raw) for each in found for raw in each.get("webhooks") or []]
+        return self._hooks
+
+    def _selected(self, hook: Hook, asked: Attributes) -> bool:
+        objects = [obj for obj in (asked.obj, asked.old) if obj is not None]
+        if not any(hook.on_object(obj["metadata"].get("labels") or {}) for obj in objects):
+            return False
+        labels = namespace_labels(self._store, asked)
+        return labels is None or hook.in_namespace(labels)
+
+
+def namespace_labels(store: Store, asked: Attributes) -> dict[str, str] | None:
+    """The labels by which a namespaceSelector judges: the namespace's own if it is one; None for cluster-wide kinds."""
+    if (asked.served.group, asked.served.plural) == ("", "namespaces"):
+        if asked.obj is not None:
+            return asked.obj["metadata"].get("labels") or {}
+        return (asked.old or {}).get("metadata", {}).get("labels") or {}
+    if not asked.served.namespaced:
+        return None
+    row = store.newest(f"core/namespaces/{asked.namespace}")
+    return decode(row.value)["metadata"].get("labels") or {} if row else {}
+
+
+def rule_matches(rule: Object, asked: Attributes) -> bool:
+    served = asked.served
+
+    def named(field: str, value: str) -> bool:
+        given: list[Any] = rule.get(field) or []
+        return "*" in given or value in given
+
+    if not (named("operations", asked.operation) and named("apiGroups", served.group)):
+        return False
+    if not named("apiVersions", served.version):
+        return False
+    scope = rule.get("scope") or "*"
+    if scope != "*" and (scope == "Namespaced") != served.namespaced:
+        return False
+    names = rule.get("resourceNames")
+    if names and asked.name not in names:
+        return False
+    return any(_resource_matches(pattern, served.plural, asked.subresource) for pattern in rule.get("resources") or [])
+
+
+def _resource_matches(pattern: str, plural: str, subresource: str) -> bool:
+    resource, _, sub = pattern.partition("/")
+    if resource not in ("*", plural):
+        return False
+    return pattern == "*/*" or sub == "*" or sub == subresource
+
+
+def refuse_dry_run(hook: Hook, asked: Attributes) -> None:
+    if asked.dry_run and hook.side_effects not in ("None", "NoneOnDryRun"):
+        from tidegate.local.errors import bad_request
+
+        raise bad_request(f'admission webhook "{hook.name}" does not support dry run')
+
+
+def denial(hook: Hook, asked: Attributes, status: Object | None) -> Exception:
+    """The refusal in the webhook's own words."""
+    from tidegate.local.errors import ApiError
+
+    status = status or {}
+    why = f'admission webhook "{hook.name}" denied the request'
+    message, reason = status.get("message"), status.get("reason")
+    said = f"{why}: {message or reason}" if message or reason else f"{why} without explanation"
+    code = status.get("code") or 403
+    known = {
+        400: "BadRequest",
+        403: "Forbidden",
+        404: "NotFound",
+        409: "Conflict",
+        422: "Invalid",
+        500: "InternalError",
+    }
+    return ApiError(code, reason or known.get(code, ""), said, status.get("details") or {})
+
+
+__all__ = ["Hook", "Hooks", "denial", "forbidden", "namespace_labels", "refuse_dry_run", "rule_matches"]
