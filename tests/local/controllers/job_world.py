@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tidegate.local.controllers.job.backoff import Backoff
+from tidegate.local.controllers.job.backoff import NO_FAILURES, Backoff
 from tidegate.local.controllers.job.indexes import parse_indexes
 from tidegate.local.controllers.job.objects import TRACKING, Job, Uncounted, index_of, tracked
 from tidegate.local.controllers.job.plan import JobPlan, plan_job
@@ -40,7 +40,7 @@ class World:
     job: Job
     now: datetime = START
     pods: dict[str, Pod] = field(default_factory=dict)
-    backoff: Backoff = Backoff()
+    backoff: Backoff = NO_FAILURES
     dropped: set[str] = field(default_factory=set)
     listed_succeeded: set[str] = field(default_factory=set)
     listed_failed: set[str] = field(default_factory=set)
@@ -58,7 +58,7 @@ class World:
         try:
             self._apply(plan, Budget(writes))
         except Crash:
-            self.backoff = Backoff()
+            self.backoff = NO_FAILURES
         return plan
 
     def settle(self, most: int = 200) -> None:
@@ -153,6 +153,11 @@ class World:
     @property
     def active(self) -> list[str]:
         return [uid for uid, pod in self.pods.items() if pod.active]
+
+    @property
+    def decided(self) -> bool:
+        """Whether the Job's end is certain, even if it has not come yet."""
+        return bool(self.conditions().keys() & {"SuccessCriteriaMet", "FailureTarget"})
 
     def conditions(self) -> dict[str, tuple[str, str]]:
         return {each.type: (each.status, each.reason) for each in self.job.status.conditions}

@@ -92,7 +92,7 @@ class JobHistory(RuleBasedStateMachine):
     def change_parallelism(self, parallelism: int) -> None:
         self.world.change(parallelism=parallelism)
 
-    @precondition(lambda self: self.world.job.indexed)
+    @precondition(lambda self: self.world.job.indexed and not self.world.decided)
     @rule(completions=st.integers(1, 6))
     def grow_or_shrink(self, completions: int) -> None:
         """Elastic Indexed Jobs: completions follow parallelism."""
@@ -164,6 +164,9 @@ def run_to_the_end(world: World) -> None:
 
 
 JobHistory.TestCase.settings = settings(
-    max_examples=int(os.environ.get("JOB_EXAMPLES", "60")), stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=int(os.environ.get("JOB_EXAMPLES", "60")),
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 TestJobHistory = JobHistory.TestCase

@@ -11,6 +11,7 @@ from tidegate.kube.client import Client
 from tidegate.kube.informer import Informer
 from tidegate.kube.wire import Resource
 from tidegate.local.controllers.job.objects import JOBS, Job
+from tidegate.local.controllers.nodes.objects import NODES, Node
 from tidegate.local.controllers.objects import Meta
 from tidegate.local.controllers.pod_writes import PODS
 from tidegate.local.controllers.pods import Pod
@@ -18,6 +19,7 @@ from tidegate.local.controllers.replicas.objects import REPLICA_SETS, REPLICATIO
 
 T = TypeVar("T")
 
+Index = Callable[[T], Iterable[str]]
 Key = tuple[str, str]
 """Namespace and name."""
 
@@ -43,9 +45,15 @@ class Caches:
     def replication_controllers(self) -> Informer[ReplicaSet]:
         return self.follow(REPLICATION_CONTROLLERS, controller=_controller, namespace=_namespace)
 
-    def follow(self, resource: Resource[T], **indexes: Callable[[T], Iterable[str]]) -> Informer[T]:
-        """An informer that runs with the others. For a kind that only one controller reads."""
-        informer = Informer(self._client, resource, indexes=indexes)
+    @cached_property
+    def nodes(self) -> Informer[Node]:
+        return self.follow(NODES)
+
+    def follow(
+        self, resource: Resource[T], *, within: str | None = None, fields: str = "", **indexes: Index[T]
+    ) -> Informer[T]:
+        """An informer that runs with the others, of one namespace if `within` names it."""
+        informer = Informer(self._client, resource, within, fields=fields, indexes=dict(indexes))
         self._informers.append(informer)
         return informer
 

@@ -9,9 +9,16 @@ from typing import Protocol
 
 from tidegate.kube.client import Client
 from tidegate.local.controllers.caches import Caches
+from tidegate.local.controllers.cron.controller import CronJobController
 from tidegate.local.controllers.deployment.controller import DeploymentController
+from tidegate.local.controllers.endpoints.controller import EndpointController
 from tidegate.local.controllers.job.controller import JobController
 from tidegate.local.controllers.job.strays import StrayPodController
+from tidegate.local.controllers.job.ttl import TtlController
+from tidegate.local.controllers.namespaces.controller import NamespaceController
+from tidegate.local.controllers.nodes.lifecycle import NodeLifecycleController
+from tidegate.local.controllers.nodes.pod_gc import PodGcController
+from tidegate.local.controllers.quota.controller import QuotaController
 from tidegate.local.controllers.recorder import Recorder
 from tidegate.local.controllers.replicas.controller import ReplicaController
 
@@ -36,6 +43,13 @@ async def run_controllers(client: Client, *, root_ca: str, clock: Callable[[], d
         ReplicaController(client, caches, recorder, clock),
         ReplicaController(client, caches, recorder, clock, classic=True),
         DeploymentController(client, caches, recorder, clock),
+        CronJobController(client, caches, recorder, clock),
+        TtlController(client, caches, clock),
+        EndpointController(client, caches),
+        NamespaceController(client, caches, root_ca),
+        PodGcController(client, caches, clock),
+        NodeLifecycleController(client, caches, clock),
+        QuotaController(client, caches),
     ]
     async with asyncio.TaskGroup() as group:
         for each in running:

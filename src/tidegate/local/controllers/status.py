@@ -11,12 +11,16 @@ from tidegate.local.controllers.objects import Meta, merge_patch
 T = TypeVar("T")
 
 
-async def write_status(client: Client, resource: Resource[T], metadata: Meta, old: Object, new: Object) -> T | None:
+async def write_status(
+    client: Client, resource: Resource[T], metadata: Meta, *, old: Object, new: Object, more: Object | None = None
+) -> T | None:
     """The object with its new status; None if it has changed or gone since it was read, which means: look again.
 
-    The version read goes along, since a status that was computed from an older spec would lie.
+    The version read goes along, since a status that was computed from an older spec would lie. `more` is what is to
+    change in the metadata by the same write.
     """
-    patch = {"metadata": {"resourceVersion": metadata.resource_version}, "status": merge_patch(old, new)}
+    version = {"resourceVersion": metadata.resource_version}
+    patch = {"metadata": {**version, **(more or {})}, "status": merge_patch(old, new)}
     try:
         return await client.patch(resource, metadata.name, patch, metadata.namespace or None, subresource="status")
     except StatusError as error:

@@ -105,16 +105,14 @@ class DeploymentController:
         if plan.create is not None:
             status, refusal = await self._create(deployment, plan.create, status, now)
             if refusal is not None:
-                await self._write_status(deployment, status, now)
+                await self._write_status(deployment, status, "", now)
                 raise refusal
         if not all([await self._change(change, now) for change in plan.change]):
             return _UNSEEN_S
         for each in plan.delete:
             await self._delete(each)
         self._recorder.tell(_subject(deployment), *plan.happenings)
-        if plan.revision and not await self._annotate(deployment, plan.revision, now):
-            return _UNSEEN_S
-        await self._write_status(deployment, status, now)
+        await self._write_status(deployment, status, plan.revision, now)
         return plan.requeue_after_s
 
     async def _create(
@@ -175,24 +173,22 @@ class DeploymentController:
             if error.code not in {404, 409}:
                 raise
 
-    async def _annotate(self, deployment: Deployment, revision: str, now: datetime) -> bool:
-        metadata = deployment.metadata
-        patch = {"metadata": {"resourceVersion": metadata.resource_version, "annotations": {REVISION: revision}}}
-        try:
-            written = await self._client.patch(DEPLOYMENTS, metadata.name, patch, metadata.namespace)
-        except StatusError as error:
-            if error.code in {404, 409}:
-                return False
-            raise
-        self._expected.expect_version(metadata.uid, written.metadata.resource_version, now)
-        return True
-
-    async def _write_status(self, deployment: Deployment, status: DeploymentStatus, now: datetime) -> None:
-        if status == deployment.status:
+    async def _write_status(
+        self, deployment: Deployment, status: DeploymentStatus, revision: str, now: datetime
+    ) -> None:
+        """The revision goes along: annotating the Deployment by itself would count as a change of its spec."""
+        if status == deployment.status and not revision:
             return
         old, new = plain(deployment.status), plain(status)
-        if written := await write_status(self._client, DEPLOYMENTS, deployment.metadata, old, new):
-            self._expected.expect_version(deployment.metadata.uid, written.metadata.resource_version, now)
+        more = {"annotations": {REVISION: revision}} if revision else None
+        written = await write_status(self._client, DEPLOYMENTS, deployment.metadata, old=old, new=new, more=more)
+        if written is None:
+            return
+        if revision and written.metadata.annotations.get(REVISION) != revision:
+            # A server may keep metadata out of status writes.
+            patch = {"metadata": {"annotations": {REVISION: revision}}}
+            written = await self._client.patch(DEPLOYMENTS, written.metadata.name, patch, written.metadata.namespace)
+        self._expected.expect_version(deployment.metadata.uid, written.metadata.resource_version, now)
 
 
 def _subject(deployment: Deployment) -> Subject:

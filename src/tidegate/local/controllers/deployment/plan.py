@@ -26,7 +26,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class DeploymentPlan:
-    """To be applied in this order: ReplicaSets, then the revision, then the status."""
+    """To be applied in this order: ReplicaSets, then the status."""
 
     status: DeploymentStatus
     create: Object | None = None

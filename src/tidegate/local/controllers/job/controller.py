@@ -140,7 +140,7 @@ class JobController:
         """Whether the status stands; if not, the Job has changed meanwhile."""
         if status == job.status:
             return True
-        written = await write_status(self._client, JOBS, job.metadata, plain(job.status), plain(status))
+        written = await write_status(self._client, JOBS, job.metadata, old=plain(job.status), new=plain(status))
         if written is None:
             return False
         self._expected.expect_version(job.metadata.uid, written.metadata.resource_version, now)

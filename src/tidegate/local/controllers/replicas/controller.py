@@ -148,5 +148,5 @@ class ReplicaController:
             return
         # `replicas` is shown even when it is 0.
         old, new = plain(owner.status), {"replicas": 0} | plain(status)
-        if written := await write_status(self._client, self._resource, owner.metadata, old, new):
+        if written := await write_status(self._client, self._resource, owner.metadata, old=old, new=new):
             self._expected.expect_version(owner.metadata.uid, written.metadata.resource_version, now)
