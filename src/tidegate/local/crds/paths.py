@@ -1,6 +1,6 @@
 """Paths into objects, as definitions write them: printer columns, selectable fields, the field a rule speaks of.
 
-Printer columns use kubectl's JSONPath; here that is field access (`.spec.a`, `['a.b']`, with `\\.` for a dot in a name),
+Printer columns use kubectl's JSONPath; here that is field access (`.spec.a`, `['a.b']`, `\\.` for a dot in a name),
 indexes (`[0]`, `[-1]`, `[*]`) and filters (`[?(@.type=="Ready")]`), which is what definitions in the wild contain.
 """
 
@@ -137,7 +137,7 @@ def _compares(one: Any, operator: str, other: Any) -> bool:
     if isinstance(one, str) is not isinstance(other, str):
         return False
     try:
-        return {"<": one < other, ">": one > other, "<=": one <= other, ">=": one >= other}[operator]
+        return bool({"<": one < other, ">": one > other, "<=": one <= other, ">=": one >= other}[operator])
     except TypeError:
         return False
 
@@ -152,9 +152,9 @@ def selectable_value(obj: Any, json_path: str) -> str:
 
 
 def field_path(path: str, schema: Schema, *, brackets: bool = True) -> tuple[str, Schema]:
-    """A path of a rule or a selectable field in the form errors show, and the shape it leads to; raises FieldPathError."""
+    """A path of a rule or a selectable field as errors show it, and the shape it leads to; raises FieldPathError."""
     shown = ""
-    for mark, name in _pieces(path, brackets=brackets):
+    for name in _pieces(path, brackets=brackets):
         if not schema.properties and schema.values is None:
             raise FieldPathError("does not refer to a valid field")
         if schema.properties:
@@ -168,7 +168,7 @@ def field_path(path: str, schema: Schema, *, brackets: bool = True) -> tuple[str
     return shown, schema
 
 
-def _pieces(path: str, *, brackets: bool) -> list[tuple[str, str]]:
+def _pieces(path: str, *, brackets: bool) -> list[str]:
     pieces = []
     place = 0
     while place < len(path):
@@ -180,6 +180,6 @@ def _pieces(path: str, *, brackets: bool) -> list[tuple[str, str]]:
         found = re.compile(pattern).match(path, place)
         if found is None:
             raise FieldPathError("unexpected end of JSON path" if place + 1 >= len(path) else "expected a field name")
-        pieces.append((path[place], re.sub(r"\\(.)", r"\1", found[1])))
+        pieces.append(re.sub(r"\\(.)", r"\1", found[1]))
         place = found.end()
     return pieces

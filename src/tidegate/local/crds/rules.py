@@ -1,7 +1,7 @@
 """x-kubernetes-validations: rules of a schema, compiled once, and asked of every value they stand at.
 
-Like Kubernetes: a rule that uses `oldSelf` is asked only where there is an old value to compare with (unless it takes it
-as an optional), null is never asked, and a rule that fails for a value that did not change is forgiven.
+Like Kubernetes: a rule that uses `oldSelf` is asked only where there is an old value to compare with (unless it takes
+it as an optional), null is never asked, and a rule that fails for a value that did not change is forgiven.
 """
 
 from __future__ import annotations
@@ -167,10 +167,10 @@ class Rules:
                 faults.append(f"rule compile error: {error}")
         return cls(schema, rules, faults, named, values, items)
 
-    def check(self, obj: Object, old: Object | None, schema: Schema) -> list[FieldError]:
+    def check(self, value: Any, old: Any, schema: Schema, *, path: str = "") -> list[FieldError]:
         """What the rules say of an object, beside its old self if this is an update."""
-        before = Before(obj, old, schema) if old is not None else None
-        return list(self._check(obj, old, "", before, None))
+        before = Before(value, old, schema) if old is not None else None
+        return list(self._check(value, old, path, before, None))
 
     def _check(
         self, value: Any, old: Any, path: str, before: Before | None, nearest: Before | None
@@ -224,9 +224,8 @@ class Rules:
                 yield self._failure(rule, value, path, rule.detail(bindings))
 
     def _failure(self, rule: Rule, value: Any, path: str, detail: str) -> FieldError:
-        place = ".".join(part for part in (path, rule.field) if part and not part.startswith("[")) or "<nil>"
-        if rule.field.startswith("["):
-            place = f"{path}{rule.field}"
+        dot = "." if path and rule.field and not rule.field.startswith("[") else ""
+        place = f"{path}{dot}{rule.field}" or "<nil>"
         match rule.reason:
             case "FieldValueForbidden":
                 return errors.forbidden_field(place, detail)

@@ -20,9 +20,11 @@ from tidegate.local.crds.cel.syntax import Node
 from tidegate.local.schema.node import Schema
 
 _RESERVED = frozenset(
-    "true false null in as break const continue else for function if import let loop package namespace return var "
-    "void while".split()
-)
+    {
+        "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
+        "let", "loop", "package", "namespace", "return", "var", "void", "while",
+    }
+)  # fmt: skip
 _SYMBOLS = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
 _NAME = re.compile(r"\s*(?:\w+|`[^`]+`)")
 _TEXT = Schema(type="string")
@@ -49,7 +51,7 @@ def exposed(schema: Schema, *, root: bool = False) -> bool:
     if schema.type == "array":
         return schema.items is not None and exposed(schema.items)
     if schema.type == "object" and schema.values is not None and not schema.properties:
-        return schema.values.type == "" and not schema.values.int_or_string or exposed(schema.values)
+        return (schema.values.type == "" and not schema.values.int_or_string) or exposed(schema.values)
     return bool(schema.type) or root
 
 

@@ -90,8 +90,8 @@ def _compiled(text: str, variables: tuple[tuple[str, str], ...], checked: bool) 
 @lru_cache(maxsize=64)
 def _environment(variables: tuple[tuple[str, str], ...], checked: bool) -> Any:
     """Checking and running have environments of their own: Kubernetes' types exist only for the checker."""
-    from cel_expr_python import cel
-    from cel_expr_python.ext import ext_optional
+    from cel_expr_python import cel  # type: ignore[import-untyped]
+    from cel_expr_python.ext import ext_optional  # type: ignore[import-untyped]
 
     from tidegate.local.crds.cel.library.declare import declared, named_type
 

@@ -33,9 +33,9 @@ def _matching(pattern: str, *, flags: int = 0, most: int | None = None) -> Predi
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
-_GO_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)  # noqa: RUF001
+_GO_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 _WORDY_DURATION = re.compile(r"\d+\s*([A-Za-zµ]+)", re.ASCII)
-_EXACT_UNITS = frozenset("ns us µs ms s m h hr d w wk".split())
+_EXACT_UNITS = frozenset(["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"])
 _UNIT_PREFIXES = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 _LABEL = re.compile(r"[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?")
 _EMAIL_ATOMS = re.compile(r"[^\s()<>\[\]:;@\\,.\"]+(?:\.[^\s()<>\[\]:;@\\,.\"]+)*")

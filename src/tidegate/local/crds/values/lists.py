@@ -19,7 +19,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 def repeats(schema: Schema) -> Repeats | None:
     """A function that finds repeated items below a value at a path; None if no list below is a set or a map."""
-    named = {name: check for name, child in schema.properties.items() if (check := repeats(child))}
+    named = {name: inner for name, child in schema.properties.items() if (inner := repeats(child))}
     values = repeats(schema.values) if schema.values else None
     items = repeats(schema.items) if schema.items else None
     keyed = schema.list_type in ("set", "map")

@@ -1,4 +1,4 @@
-"""apiVersion, kind and metadata of an object inside an object (x-kubernetes-embedded-resource), and of the object itself.
+"""apiVersion, kind and metadata of an object, and of objects inside it (x-kubernetes-embedded-resource).
 
 Metadata is not the schema's to describe: it is read as Kubernetes' ObjectMeta, which drops what it does not know and
 what is empty, and refuses a field of the wrong type.
@@ -39,7 +39,7 @@ _KEPT_WHEN_EMPTY = frozenset({"apiVersion", "kind", "name", "uid"})
 """Of an owner reference: these four are written even when they are empty."""
 
 
-class MalformedMetadata(ValueError):
+class MalformedMetadataError(ValueError):
     """Metadata that cannot be read, in the words of Go's decoder."""
 
 
@@ -48,7 +48,7 @@ def read_metadata(value: Any) -> tuple[Object, list[str]]:
     if value is None:
         return {}, []
     if value.__class__ is not dict:
-        raise MalformedMetadata(_unmarshal(value, "value of type", "v1.ObjectMeta"))
+        raise MalformedMetadataError(_unmarshal(value, "value of type", "v1.ObjectMeta"))
     unknown = [key for key in value if key not in _META]
     kept = {key: _member(key, _META[key], child, unknown) for key, child in value.items() if key in _META}
     return {key: child for key, child in kept.items() if child not in (None, "", 0, [], {})}, unknown
@@ -85,7 +85,7 @@ def _scalar(key: str, form: str, value: Any) -> Any:
         try:
             return canonical_time(value) if isinstance(value, str) else _want(value, str, key, "string")
         except ValueError as error:
-            raise MalformedMetadata(str(error)) from error
+            raise MalformedMetadataError(str(error)) from error
     return value
 
 
@@ -94,13 +94,13 @@ def _reference(key: str, form: dict[str, str], value: Any, unknown: list[str], i
     unknown += [f"{key}[{index}].{name}" for name in value if name not in form]
     kept = {name: _scalar(f"{key}.{name}", form[name], child) for name, child in value.items() if name in form}
     if form is _OWNER:
-        return {name: "" for name in _KEPT_WHEN_EMPTY} | {k: v for k, v in kept.items() if v is not None}
+        return dict.fromkeys(_KEPT_WHEN_EMPTY, "") | {k: v for k, v in kept.items() if v is not None}
     return {name: child for name, child in kept.items() if child not in (None, "")}
 
 
 def _want(value: Any, kind: type, key: str, go_type: str) -> None:
     if value.__class__ is not kind:
-        raise MalformedMetadata(_unmarshal(value, f"into Go struct field ObjectMeta.{key} of type", go_type))
+        raise MalformedMetadataError(_unmarshal(value, f"into Go struct field ObjectMeta.{key} of type", go_type))
 
 
 def _unmarshal(value: Any, into: str, go_type: str) -> str:
@@ -109,7 +109,7 @@ def _unmarshal(value: Any, into: str, go_type: str) -> str:
 
 def embedded(schema: Schema) -> Visit | None:
     """A function that finds the embedded objects in a value, with their paths; None if the schema has none."""
-    named = {name: visit for name, child in schema.properties.items() if (visit := embedded(child))}
+    named = {name: inner for name, child in schema.properties.items() if (inner := embedded(child))}
     values = embedded(schema.values) if schema.values else None
     items = embedded(schema.items) if schema.items else None
     if not (named or values or items or schema.embedded):
@@ -132,20 +132,20 @@ def embedded(schema: Schema) -> Visit | None:
 
 
 def coerce(obj: Object, path: str) -> list[str]:
-    """Reads the metadata of one embedded object in place; answers with unknown fields, raises FieldProblem."""
+    """Reads the metadata of one embedded object in place; answers with unknown fields, raises BadFieldError."""
     for key in ("apiVersion", "kind"):
         if key in obj and not isinstance(obj[key], str):
-            raise FieldProblem(errors.invalid(f"{path}.{key}", obj[key], "must be a string"))
+            raise BadFieldError(errors.invalid(f"{path}.{key}", obj[key], "must be a string"))
     if "metadata" not in obj:
         return []
     try:
         obj["metadata"], unknown = read_metadata(obj["metadata"])
-    except MalformedMetadata as error:
-        raise FieldProblem(errors.invalid(f"{path}.metadata", obj["metadata"], str(error))) from error
+    except MalformedMetadataError as error:
+        raise BadFieldError(errors.invalid(f"{path}.metadata", obj["metadata"], str(error))) from error
     return [f"{path}.metadata.{name}" for name in unknown]
 
 
-class FieldProblem(ValueError):
+class BadFieldError(ValueError):
     """Decoding stopped at one field."""
 
     def __init__(self, error: FieldError) -> None:

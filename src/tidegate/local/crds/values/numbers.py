@@ -16,22 +16,22 @@ _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 def number_findings(raw: Object, types: tuple[str, ...], value: Any, path: str) -> Result:
     """multipleOf, minimum, maximum and the range of the format."""
-    result = Result()
-    _in_range(result, raw, types, value, "Checked", path)
+    result, form = Result(), _numeric_form(raw, types)
+    _in_range(result, form, value, "Checked", path)
     exact = isinstance(value, int) and -INT64 <= value < INT64
     number = value if exact else float(value)
     if (factor := raw.get("multipleOf")) is not None:
-        inside = _in_range(result, raw, types, factor, "MultipleOf", path)
+        inside = _in_range(result, form, factor, "MultipleOf", path)
         _multiple(result, number, _cut(factor) if exact and inside else float(factor), path)
     if (least := raw.get("minimum")) is not None:
-        inside = _in_range(result, raw, types, least, "Minimum boundary", path)
+        inside = _in_range(result, form, least, "Minimum boundary", path)
         bound = _cut(least) if exact and inside else float(least)
         strict = bool(raw.get("exclusiveMinimum"))
         if number < bound or (strict and number == bound):
             words = "greater than" if strict else "greater than or equal to"
             result.add(Finding("invalid", path, f"{path} in body should be {words} {go_number(bound)}", value))
     if (most := raw.get("maximum")) is not None:
-        inside = _in_range(result, raw, types, most, "Maximum boundary", path)
+        inside = _in_range(result, form, most, "Maximum boundary", path)
         bound = _cut(most) if exact and inside else float(most)
         strict = bool(raw.get("exclusiveMaximum"))
         if number > bound or (strict and number == bound):
@@ -46,19 +46,24 @@ def _cut(bound: Any) -> int:
     return whole if -INT64 <= whole < INT64 else -INT64
 
 
-def _in_range(result: Result, raw: Object, types: tuple[str, ...], value: Any, what: str, path: str) -> bool:
-    """Whether a value (or a bound) can be a number of the node's one type and format."""
-    kind = types[0] if len(types) == 1 and types[0] in _NUMERIC_FORMATS else ""
-    form = raw.get("format", "") if raw.get("format", "") in _NUMERIC_FORMATS.get(kind, ()) else ""
+def _in_range(result: Result, form: tuple[str, str], value: Any, what: str, path: str) -> bool:
+    """Whether a value (or a bound) can be a number of the node's one type and its format."""
+    kind, size = form
     if kind == "integer":
         whole = isinstance(value, int) or float(value).is_integer()
-        good = whole and -_RANGES[form] <= value < _RANGES[form]
+        good = whole and -_RANGES[size] <= value < _RANGES[size]
     else:
-        good = form != "float" or abs(value) <= _LARGEST_FLOAT32
+        good = size != "float" or abs(value) <= _LARGEST_FLOAT32
     if not good:
-        named = f"with format {form}" if form else "(default format)"
+        named = f"with format {size}" if size else "(default format)"
         result.add(faulty(f"{what} value must be of type {kind} {named} in {path}"))
     return good
+
+
+def _numeric_form(raw: Object, types: tuple[str, ...]) -> tuple[str, str]:
+    kind = types[0] if len(types) == 1 and types[0] in _NUMERIC_FORMATS else ""
+    size = raw.get("format", "")
+    return kind, size if size in _NUMERIC_FORMATS.get(kind, ()) else ""
 
 
 def _multiple(result: Result, number: Any, factor: Any, path: str) -> None:

@@ -92,8 +92,11 @@ def _translated(pattern: str) -> str:
                 raise _NeedsRe2Error
             if inner and repeating:
                 repeating[-1] = True
-        elif letter in "*+{" and repeating:
-            repeating[-1] = True
+        elif letter in "*+{":
+            if letter == "{" and _counts(pattern, place):
+                raise _NeedsRe2Error
+            if repeating:
+                repeating[-1] = True
         out.append(r"\Z" if letter == "$" else letter)
         place += 1
     return "".join(out)
@@ -104,7 +107,13 @@ def _repeats(pattern: str, place: int) -> bool:
     if pattern.startswith(("*", "+"), place):
         return True
     bound = re.match(r"\{(\d+)(,?)(\d*)\}", pattern[place:])
-    return bound is not None and (bool(bound[2]) and not bound[3] or int(bound[3] or bound[1]) > 8)
+    return bound is not None and ((bool(bound[2]) and not bound[3]) or int(bound[3] or bound[1]) > 8)
+
+
+def _counts(pattern: str, place: int) -> bool:
+    """Whether a repetition counts further than RE2 lets it, which RE2 itself had better say."""
+    found = re.match(r"\{(\d+)(?:,(\d*))?\}", pattern[place:])
+    return found is not None and any(int(count) > 1000 for count in found.groups() if count)
 
 
 def _escape(pattern: str, place: int) -> tuple[str, int]:

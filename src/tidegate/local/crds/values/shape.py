@@ -75,6 +75,7 @@ def _pruner(schema: Schema, *, embedded: bool) -> Prune:
 
 def _item_pruner(schema: Schema) -> Prune:
     item = schema.items
+    inner: Prune
     if item is None:
         inner = _keep_everything if schema.preserve_unknown else _drop_everything
     elif schema.preserve_unknown and not item.preserve_unknown:
@@ -121,7 +122,7 @@ def _keeps_null(schema: Schema) -> bool:
 def filler(schema: Schema) -> Fill | None:
     """A function that fills in defaults, or None where the schema has none at all below this node."""
     plain = _plain_defaults(schema)
-    below = {name: fill for name, child in schema.properties.items() if (fill := filler(child))}
+    below = {name: inner for name, child in schema.properties.items() if (inner := filler(child))}
     values = filler(schema.values) if schema.values else None
     items = filler(schema.items) if schema.items else None
     value_default = _null_default(schema.values)
@@ -133,9 +134,9 @@ def filler(schema: Schema) -> Fill | None:
         for name, default, nullable in plain:
             if name not in value or (value[name] is None and not nullable):
                 value[name] = _copied(default)
-        for name, fill in below.items():
+        for name, inner in below.items():
             if name in value:
-                fill(value[name])
+                inner(value[name])
         if values or value_default is not UNSET:
             for name, child in value.items():
                 if name in schema.properties:

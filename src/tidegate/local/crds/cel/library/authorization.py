@@ -1,7 +1,7 @@
 """The authorizer of admission expressions: `authorizer.group("").resource("pods").namespace("x").check("create")`.
 
-A chain of calls gathers one question in a map; asking it is the business of whoever evaluates, who hands over a function
-with `asking`.
+A chain of calls gathers one question in a map; asking it is the business of whoever evaluates, who hands over a
+function with `asking`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tidegate.local.crds.cel.library.declare import Function
 
 Tagged = dict[str, Any]
 Ask = Callable[[dict[str, str]], "tuple[bool, str]"]
-"""Given verb and path, or verb, group, resource, subresource, namespace and name (and serviceAccount): may they, and why."""
+"""Given verb and path, or verb, group, resource, subresource, namespace and name: may they, and why."""
 
 AUTHORIZER: Tagged = {"authorizer": {}}
 """The value of the variable `authorizer`."""

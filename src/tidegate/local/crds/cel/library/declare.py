@@ -24,13 +24,13 @@ class Function:
 
 
 def declared(checked: bool) -> list[Any]:
-    """All of Kubernetes' functions. Checked ones tell Kubernetes' types apart; the others run with maps in their place."""
+    """All of Kubernetes' functions. The checker tells Kubernetes' types apart; at run time they are all maps."""
     return _declared(checked)
 
 
 @lru_cache(maxsize=2)
 def _declared(checked: bool) -> list[Any]:
-    from cel_expr_python import cel
+    from cel_expr_python import cel  # type: ignore[import-untyped]
 
     overloads: dict[str, dict[tuple[Any, ...], Any]] = {}
     for function in _all_functions():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 from tidegate.local.crds.cel.library.budget import spend
@@ -22,7 +23,7 @@ def same(one: Any, other: Any) -> bool:
 
 def _is_sorted(items: list[Any]) -> bool:
     spend(len(items))
-    return all(not _above(one, other) for one, other in zip(items, items[1:], strict=False))
+    return all(not _above(one, other) for one, other in pairwise(items))
 
 
 def _above(one: Any, other: Any) -> bool:

@@ -12,7 +12,7 @@ from tidegate.local.crds.cel.library.declare import Function
 
 _ASCII_UP = {ord(letter): letter.upper() for letter in "abcdefghijklmnopqrstuvwxyz"}
 _ASCII_DOWN = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-_SPACE = " \t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _CLAUSE = re.compile(r"%(?:\.(\d+))?(.?)", re.DOTALL)
 
 
@@ -176,7 +176,7 @@ _UNITS: tuple[tuple[tuple[str, ...], float], ...] = (
 FUNCTIONS = [
     Function("__timestamp(string) timestamp", _as_timestamp),
     Function("__duration(string) duration", _as_duration),
-    Function("__bytes(string) bytes", lambda text: base64.b64decode(text)),
+    Function("__bytes(string) bytes", base64.b64decode),
     Function("string.charAt(int) string", _char_at),
     Function("string.indexOf(string) int", _index_of),
     Function("string.indexOf(string, int) int", _index_of),

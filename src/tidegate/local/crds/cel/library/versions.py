@@ -20,7 +20,9 @@ _FORM = re.compile(
 def _read(text: str, lenient: bool = False) -> re.Match[str]:
     found = _FORM.fullmatch(_tidied(text) if lenient else text)
     if not found:
-        raise ValueError(f"semver parse error during conversion from string: No Major.Minor.Patch elements found: {text}")
+        raise ValueError(
+            f"semver parse error during conversion from string: No Major.Minor.Patch elements found: {text}"
+        )
     return found
 
 
