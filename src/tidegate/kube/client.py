@@ -9,7 +9,7 @@ from tidegate.kube.answers import Event, Page, StatusError, refusal
 from tidegate.kube.codec import as_manifest, codec_for, decode, encode
 from tidegate.kube.metadata import identity
 from tidegate.kube.watch import events_of
-from tidegate.kube.wire import Request, Resource, Transport
+from tidegate.kube.wire import Object, Request, Resource, Transport
 
 __all__ = ["Client", "Event", "Page", "PatchType", "Propagation", "StatusError"]
 
@@ -64,7 +64,13 @@ class Client:
         if resource_version:
             query["resourceVersion"] = resource_version
         body = await self._send(Request("GET", resource.path(namespace), query, self._read))
-        return codec_for(resource.type).page(body)
+        page = codec_for(resource.type).page(body)
+        if issubclass(resource.type, dict):
+            # Servers leave these out of the items of built-in lists, and only there.
+            for item in cast("list[Object]", page.items):
+                item.setdefault("apiVersion", resource.api_version)
+                item.setdefault("kind", resource.kind)
+        return page
 
     async def create(
         self,
