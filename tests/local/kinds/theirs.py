@@ -29,8 +29,12 @@ def update(cluster: Cluster, obj: Json, subresource: str = "") -> Verdict:
 
 
 def store(cluster: Cluster, obj: Json) -> Json:
-    """Creates for good, unless it is there; what is stored."""
+    """Creates for good, under a name of its own, unless it is there; what is stored."""
     sort = sort_of(obj)
+    obj = copy.deepcopy(obj)
+    obj["metadata"]["name"] = f"kept-{obj['metadata']['name']}"
+    for port in obj.get("spec", {}).get("ports") or ():
+        port.pop("nodePort", None)
     cluster.http("POST", sort.path, obj)
     reply = cluster.http("GET", f"{sort.path}/{obj['metadata']['name']}")
     assert reply.status == 200, reply.body

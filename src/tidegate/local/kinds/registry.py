@@ -17,8 +17,19 @@ _MODULES: dict[str, dict[str, tuple[str, ...]]] = {
         "core.service": ("Service",),
         "core.quota": ("ResourceQuota", "LimitRange"),
         "core.claims": ("PersistentVolumeClaim",),
+        "apps.replicas": ("ReplicationController",),
     },
+    "apps": {
+        "apps.replicas": ("Deployment", "ReplicaSet"),
+        "apps.sets": ("StatefulSet", "DaemonSet", "ControllerRevision"),
+    },
+    "autoscaling": {"policy": ("HorizontalPodAutoscaler",)},
     "batch": {"batch.job": ("Job",), "batch.cron_job": ("CronJob",)},
+    "coordination.k8s.io": {"policy": ("Lease",)},
+    "networking.k8s.io": {"networking": ("NetworkPolicy", "Ingress", "IngressClass")},
+    "policy": {"policy": ("PodDisruptionBudget",)},
+    "rbac.authorization.k8s.io": {"access": ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")},
+    "scheduling.k8s.io": {"access": ("PriorityClass",)},
 }
 
 

@@ -54,6 +54,9 @@ class Strategy:
         obj.clear()
         obj.update(kept)
 
+    def prepare_delete(self, obj: Object) -> None:
+        """Puts on an object that is to go what must happen first: finalizers, conditions."""
+
     def validate_create(self, obj: Object) -> list[FieldError]:
         return []
 
