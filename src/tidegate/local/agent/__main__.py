@@ -15,6 +15,7 @@ from tidegate.kube.access import AccessError
 from tidegate.kube.config import load_access
 from tidegate.kube.connect import connect
 from tidegate.local.agent.agent import Agent
+from tidegate.local.agent.pod.facts import BackOff
 from tidegate.local.agent.settings import Settings
 
 
@@ -43,6 +44,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--client-ca", type=Path, help="authority whose certificates may ask for logs and exec")
     add("--log-bytes", type=int, default=10 << 20, help="size at which a container's log is rotated")
     add("--log-files", type=int, default=5, help="log files kept per container")
+    add("--back-off-base", type=float, default=10.0, help="seconds before the second restart of a container")
     add("--stop-pods", action="store_true", help="stop all pods at the end, instead of leaving them running")
     add("--verbose", action="store_true", help="say more")
     return parser
@@ -73,6 +75,7 @@ def settings_of(told: argparse.Namespace) -> Settings:
         client_ca=told.client_ca,
         log_bytes=told.log_bytes,
         log_files=told.log_files,
+        back_off=BackOff(base_s=told.back_off_base),
         stop_pods=told.stop_pods,
     )
 

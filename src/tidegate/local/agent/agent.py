@@ -23,6 +23,8 @@ from tidegate.local.agent.node import Registration
 from tidegate.local.agent.sandbox import network
 from tidegate.local.agent.sandbox.images import Catalogue
 from tidegate.local.agent.sandbox.objects import ApiObjects
+from tidegate.local.agent.serve.http import listen, tls
+from tidegate.local.agent.serve.routes import Routes
 from tidegate.local.agent.settings import Settings
 from tidegate.local.agent.surroundings import Around, addresses_for
 from tidegate.local.agent.work.pods import Pods
@@ -84,6 +86,7 @@ class Agent:
         """Registers, takes over what runs, and works until cancelled."""
         async with contextlib.AsyncExitStack() as stack:
             await self._open_network(stack)
+            self._registration.port = await self._open_server(stack)
             self.pods.adopt()
             stack.push_async_callback(self.pods.close)
             await self._registration.register()
@@ -109,6 +112,17 @@ class Agent:
         gateway = self._around.addresses.gateway
         server = await forward(gateway, self._around.api()[1], url.hostname or "127.0.0.1", url.port or 443)
         stack.callback(server.close)
+
+    async def _open_server(self, stack: contextlib.AsyncExitStack) -> int:
+        """The server for logs and exec; its port, or 0 where no certificate was given for it."""
+        told = self._settings
+        if told.certificate is None or told.key is None or told.client_ca is None:
+            return 0
+        routes = Routes(lambda: list(self.pods.works.values()))
+        context = tls(told.certificate, told.key, told.client_ca)
+        server = await listen(routes.handle, told.listen, told.port, context)
+        stack.callback(server.close)
+        return int(server.sockets[0].getsockname()[1])
 
     def _close_network(self) -> None:
         """Leaves nothing behind once no pod needs the bridge any more."""

@@ -46,17 +46,18 @@ class _Init:
         self._own_namespace = os.getpid() == 1
         self._main = 0
         self._code: int | None = None
-        self._asked_to_end = False
+        self._forwarded = 0
         self._execs: dict[int, int] = {}
 
     def live(self) -> int:
         self._settle()
-        self._main = self._spawn(self._launch, self._stdio)
-        for fd in set(self._stdio):
-            os.close(fd)
+        # Before anything is started: an end that comes earlier would be missed.
         wake, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(waker)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._main = self._spawn(self._launch, self._stdio)
+        for fd in set(self._stdio):
+            os.close(fd)
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(wake, select.POLLIN)
@@ -72,10 +73,11 @@ class _Init:
         return self._code if self._code is not None else START_ERROR
 
     def _over(self) -> bool:
-        """Ended with its process; after a forwarded signal only with the last one, so that children can finish too."""
+        """Ended with its process, unless that died of a signal from outside that was meant for all: a shell that waits
+        for a program dies at once, and the program must still get the chance to end well."""
         if self._code is None:
             return False
-        return not (self._asked_to_end and self._code > 128 and self._children())
+        return self._code != 128 + self._forwarded or not self._children()
 
     def _settle(self) -> None:
         os.setsid()
@@ -115,9 +117,9 @@ class _Init:
             return False
         command = json.loads(message)
         if command["do"] == "signal":
-            self._asked_to_end = command["number"] in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+            self._forwarded = command["number"]
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._main, command["number"])
+                os.kill(self._main, self._forwarded)
         elif command["do"] == "kill":
             self._sweep()
             self._code = 128 + signal.SIGKILL if self._code is None else self._code
@@ -148,9 +150,17 @@ class _Init:
                 code = 128 - code if code < 0 else code
                 if pid == self._main:
                     self._code = code
+                    self._pass_on()
                 elif pid in self._execs:
                     number = self._execs.pop(pid)
                     self._control.send(json.dumps({"exec": number, "code": code}).encode())
+
+    def _pass_on(self) -> None:
+        """Tells the others too, when the container's process died of a signal and could not do so itself."""
+        if self._forwarded and self._code == 128 + self._forwarded:
+            for pid in _descendants(os.getpid()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, self._forwarded)
 
     def _children(self) -> bool:
         try:
