@@ -2,8 +2,9 @@
 
 Everything lands in a cache outside the repository and is built once per version:
 
-    python tools/build_kube.py            # etcd, kube-apiserver, controller-manager, scheduler, kubectl
-    python tools/build_kube.py e2e.test   # also Kubernetes' own end-to-end tests (about 10 minutes)
+    python tools/build_kube.py                    # etcd, kube-apiserver, controller-manager, scheduler, kubectl
+    python tools/build_kube.py kuberay-operator   # also an operator written by others (about 4 minutes)
+    python tools/build_kube.py e2e.test           # also Kubernetes' own end-to-end tests (about 10 minutes)
 
 Prints the folder that holds the binaries. `KUBEBUILDER_ASSETS`, when set, is that folder and nothing is built
 for the programs it already has.
@@ -18,18 +19,35 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 KUBERNETES = "1.36.3"
-ETCD = "3.6.16"
 
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is built: a package of a module at a version. Programs of one module share their go.mod."""
+
+    module: str
+    version: str
+    package: str
+
+
+def _kubernetes(package: str) -> Program:
+    return Program("k8s.io/kubernetes", KUBERNETES, f"k8s.io/kubernetes/{package}")
+
+
+ETCD = "go.etcd.io/etcd/server/v3"
+KUBERAY = "github.com/ray-project/kuberay/ray-operator"
 PROGRAMS = {
-    "etcd": "go.etcd.io/etcd/server/v3",
-    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
-    "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
-    "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
-    "kubectl": "k8s.io/kubernetes/cmd/kubectl",
-    "e2e.test": "k8s.io/kubernetes/test/e2e",
+    "etcd": Program(ETCD, "3.6.16", ETCD),
+    "kube-apiserver": _kubernetes("cmd/kube-apiserver"),
+    "kube-controller-manager": _kubernetes("cmd/kube-controller-manager"),
+    "kube-scheduler": _kubernetes("cmd/kube-scheduler"),
+    "kubectl": _kubernetes("cmd/kubectl"),
+    "e2e.test": _kubernetes("test/e2e"),
+    "kuberay-operator": Program(KUBERAY, "1.6.0", KUBERAY),
 }
 CONTROL_PLANE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]
 
@@ -54,21 +72,34 @@ def go(*args: str, cwd: Path) -> str:
     return subprocess.run(["go", *args], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def write_module(name: str, module: str, version: str, folder: Path) -> None:
-    """A module that requires `module` and replaces each staging module of it by its published version."""
+def module_folder(program: Program) -> Path:
+    """Where the go.mod that builds `program` lives."""
+    known = {"k8s.io/kubernetes": "kubernetes", ETCD: "etcd", KUBERAY: "kuberay"}
+    return cache() / f"{known[program.module]}-module"
+
+
+def write_module(program: Program, folder: Path) -> None:
+    """A module that requires the program's and replaces each staging module of it by its published version."""
     folder.mkdir(parents=True, exist_ok=True)
-    downloaded = json.loads(go("mod", "download", "-json", f"{module}@v{version}", cwd=folder))
+    downloaded = json.loads(go("mod", "download", "-json", f"{program.module}@v{program.version}", cwd=folder))
     source = Path(downloaded["GoMod"]).read_text()
     staging = sorted(set(re.findall(r"^\s*(\S+) => \./staging/", source, re.M)))
     go_version = re.search(r"^go (\S+)", source, re.M)
-    lines = [f"module tidegate.dev/{name}", f"go {go_version[1] if go_version else '1.26'}"]
-    lines += [f"require {module} v{version}"]
-    lines += [f"replace {m} => {m} v0.{version.split('.', 1)[1]}" for m in staging]
+    lines = [f"module tidegate.dev/{folder.name}", f"go {go_version[1] if go_version else '1.26'}"]
+    lines += [f"require {program.module} v{program.version}"]
+    lines += [f"replace {m} => {m} v0.{program.version.split('.', 1)[1]}" for m in staging]
     (folder / "go.mod").write_text("\n".join(lines) + "\n")
-    imports = [package for package in PROGRAMS.values() if package.startswith(module)]
-    blank = "\n".join(f'import _ "{p}"' for p in imports)
+    imports = [other.package for other in PROGRAMS.values() if other.module == program.module]
+    blank = "\n".join(f'import _ "{package}"' for package in imports)
     (folder / "tools.go").write_text(f"//go:build tools\n\npackage tools\n\n{blank}\n")
     go("mod", "tidy", "-e", cwd=folder)
+
+
+def source_of(name: str) -> Path:
+    """The unpacked sources of a program's module, in Go's own cache."""
+    program = PROGRAMS[name]
+    listed = go("list", "-m", "-f", "{{.Dir}}", program.module, cwd=module_folder(program))
+    return Path(listed.strip())
 
 
 def stamp(version: str) -> str:
@@ -78,22 +109,19 @@ def stamp(version: str) -> str:
     return " ".join(f"-X k8s.io/component-base/version.{key}={value}" for key, value in values.items())
 
 
-def build(program: str, where: Path) -> None:
+def build(name: str, where: Path) -> None:
     started = time.monotonic()
-    print(f"building {program} …", file=sys.stderr, flush=True)
-    is_etcd = program == "etcd"
-    folder = cache() / ("etcd-module" if is_etcd else "kubernetes-module")
+    print(f"building {name} …", file=sys.stderr, flush=True)
+    program = PROGRAMS[name]
+    folder = module_folder(program)
     if not (folder / "go.sum").exists():
-        if is_etcd:
-            write_module("etcd", "go.etcd.io/etcd/server/v3", ETCD, folder)
-        else:
-            write_module("kubernetes", "k8s.io/kubernetes", KUBERNETES, folder)
-    command = ["test", "-c"] if program.endswith(".test") else ["build"]
-    partial = where / f".{program}.partial"
-    flags = ["-trimpath", "-ldflags", f"-s -w {'' if is_etcd else stamp(KUBERNETES)}"]
-    go(*command, *flags, "-o", str(partial), PROGRAMS[program], cwd=folder)
-    partial.rename(where / program)
-    print(f"built {program} in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        write_module(program, folder)
+    command = ["test", "-c"] if name.endswith(".test") else ["build"]
+    partial = where / f".{name}.partial"
+    version = stamp(KUBERNETES) if program.module == "k8s.io/kubernetes" else ""
+    go(*command, "-trimpath", "-ldflags", f"-s -w {version}", "-o", str(partial), program.package, cwd=folder)
+    partial.rename(where / name)
+    print(f"built {name} in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
 
 def main(wanted: list[str]) -> int:

@@ -50,7 +50,7 @@ NAMED = re.compile(r"^type (\w+) ((?:\[\]|map\[\w+\])*[\w.]+)$", re.MULTILINE)
 MEMBER = re.compile(r"^\s+(?:(\w+)\s+)?([\w.*\[\]]+)\s+`([^`]*)`", re.MULTILINE)
 IMPORT = re.compile(r'^(?:import)?\s+(?:(\w+)\s+)?"([\w./-]+)"', re.MULTILINE)
 ENUM = re.compile(r"^// \+enum\n(?://.*\n)*type (\w+) string$", re.MULTILINE)
-CONSTANT = re.compile(r'^\s+\w+\s+(\w+)\s*=\s*"([^"]*)"', re.MULTILINE)
+CONSTANT = re.compile(r'^\s+\w+(?:\s+(\w+))?\s*=\s*(?:(\w+)\()?"([^"]*)"', re.MULTILINE)
 
 
 @dataclass
@@ -84,9 +84,12 @@ def read_package(folder: Path, path: str) -> Package:
             continue
         text = file.read_text()
         values: dict[str, list[str]] = {}
-        for name, value in CONSTANT.findall(text):
-            values.setdefault(name, []).append(value)
-        package.enums |= {name: sorted(values[name]) for name in ENUM.findall(text) if name in values}
+        for typed, converted, value in CONSTANT.findall(text):
+            values.setdefault(typed or converted, []).append(value)
+        for name in ENUM.findall(text):
+            # Some constants are made of others; a list without those would be wrong.
+            if name in values and not re.search(rf'=\s*{name}\([^"]', text):
+                package.enums[name] = sorted(values[name])
         text = re.sub(r"^\s*//.*\n", "", text, flags=re.MULTILINE)
         imports = {alias or target.rpartition("/")[2]: target for alias, target in IMPORT.findall(text)}
         package.structs |= {name: (body, imports) for name, body in STRUCT.findall(text)}
@@ -222,7 +225,9 @@ class Kubernetes:
         shown = not member.go_type.startswith("*") and "omitempty" not in tag(member.tags, "json")
         if "default" in node and node["default"] != {} and not (shown and node["default"] in ("", 0, False)):
             facts["default"] = node["default"]
-        enum = member.package.enums.get(member.go_type.lstrip("*[]"))
+        alias, _, leaf = re.sub(r"^(?:\*|\[\]|map\[[\w.]+\])*", "", member.go_type).rpartition(".")
+        home = self.package(member.imports[alias]) if alias else member.package
+        enum = home.enums.get(leaf)
         return facts | ({"enum": enum} if enum else {})
 
     def resource(self, group: str, version: str, entry: dict[str, Any]) -> dict[str, Any]:
