@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import logging
 import ssl
@@ -16,7 +17,8 @@ import msgspec
 from tidegate.kube.client import Client
 from tidegate.local.access.access import Access
 from tidegate.local.access.certificates import Authority, write_private
-from tidegate.local.access.tokens import ADMIN
+from tidegate.local.access.tokens import ADMIN, AGENT
+from tidegate.local.access.users import MASTERS
 from tidegate.local.admission.chain import Admission
 from tidegate.local.admission.escalation import Escalation
 from tidegate.local.admission.lifecycle import Lifecycle
@@ -27,6 +29,7 @@ from tidegate.local.admission.webhooks import Webhooks
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bootstrap import bootstrap
 from tidegate.local.apiserver.front import Front
+from tidegate.local.apiserver.nodes import Nodes
 from tidegate.local.apiserver.openapi import OpenApi
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.server import InProcess, Server
@@ -38,7 +41,8 @@ from tidegate.local.store import Store
 
 log = logging.getLogger(__name__)
 
-HOSTS = ("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+HOSTS = (*LOOPBACK_HOSTS, "kubernetes", "kubernetes.default", "kubernetes.default.svc",
          "kubernetes.default.svc.cluster.local", "10.96.0.1")  # fmt: skip
 
 
@@ -61,9 +65,12 @@ class ControlPlane:
         self.store = Store(folder / "state.db")
         self.authority = Authority(folder / "pki")
         access = Access(folder / "pki", self.store)
-        self._token = access.tokens.fixed(folder / "pki" / "admin.token", ADMIN)
+        self._tokens = {
+            "admin": access.tokens.fixed(folder / "pki" / "admin.token", ADMIN),
+            "agent": access.tokens.fixed(folder / "pki" / "agent.token", AGENT),
+        }
         registry = Registry()
-        self.api = Api(self.store, registry, access, Admission(), OpenApi(registry))
+        self.api = Api(self.store, registry, access, Admission(), OpenApi(registry), self._nodes())
         self.server = Server(self.api)
         self.client = Client(InProcess(self.server), user_agent="tidegate-control-plane")
         self.api.admission.plugins = [
@@ -84,7 +91,7 @@ class ControlPlane:
         definitions = Definitions(self.api, self.client)
         definitions.load()
         self._front = Front(self.server.handle, self._tls())
-        port = await self._front.listen(settings.host, settings.port)
+        port = await self._listen()
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
         self.url = f"https://{shown}:{port}"
         await bootstrap(self.server, port)
@@ -93,7 +100,7 @@ class ControlPlane:
         self._run("custom resource definitions", definitions.run())
         self._run("namespace deletion", NamespaceDeletion(self.api, self.client).run())
         self._run("controllers", run_controllers(self.client, root_ca=self.authority.pem))
-        self._write_kubeconfig()
+        self._write_kubeconfigs()
 
     def _run(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Runs `work` beside the server. None of it ever ends by itself: if it does, everything is to end."""
@@ -117,23 +124,50 @@ class ControlPlane:
         context.set_alpn_protocols(["http/1.1"])
         return context
 
+    async def _listen(self) -> int:
+        """The port asked for; else the one of last time, so that clients find us again; else any."""
+        assert self._front is not None
+        host, port = self._settings.host, self._settings.port
+        before = _port_of(self.kubeconfig) or _port_of(self._agent_kubeconfig)
+        if not port and before:
+            with contextlib.suppress(OSError):
+                return await self._front.listen(host, before)
+        return await self._front.listen(host, port)
+
     @property
     def kubeconfig(self) -> Path:
         return self._settings.data_dir / "kubeconfig"
 
-    def _write_kubeconfig(self) -> None:
-        """Written last: whoever finds it finds a server that answers."""
-        import base64
+    @property
+    def _agent_kubeconfig(self) -> Path:
+        return self._settings.data_dir / "agent" / "kubeconfig"
 
+    def _write_kubeconfigs(self) -> None:
+        """Written last: whoever finds the user's finds a server that answers."""
+        self.authority.issue("agent", "system:node:local", organisations=("system:nodes",), hosts=LOOPBACK_HOSTS)
+        self._agent_kubeconfig.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(self._agent_kubeconfig, self._config("agent"))
+        write_private(self.kubeconfig, self._config("admin"))
+
+    def _config(self, user: str) -> bytes:
         authority = base64.b64encode(self.authority.pem.encode()).decode()
         cluster = {"server": self.url, "certificate-authority-data": authority}
         config = {
-            "apiVersion": "v1", "kind": "Config", "current-context": "tidegate",
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "tidegate",
             "clusters": [{"name": "tidegate", "cluster": cluster}],
-            "users": [{"name": "tidegate", "user": {"token": self._token}}],
-            "contexts": [{"name": "tidegate", "context": {"cluster": "tidegate", "user": "tidegate"}}],
-        }  # fmt: skip
-        write_private(self.kubeconfig, msgspec.json.format(msgspec.json.encode(config), indent=2))
+            "users": [{"name": user, "user": {"token": self._tokens[user]}}],
+            "contexts": [{"name": "tidegate", "context": {"cluster": "tidegate", "user": user}}],
+        }
+        return msgspec.json.format(msgspec.json.encode(config), indent=2)
+
+    def _nodes(self) -> Nodes:
+        """The way to agents: they take us for the API server by the certificate we show."""
+        certificate, key = self.authority.issue("apiserver-client", "kube-apiserver-client", organisations=(MASTERS,))
+        context = ssl.create_default_context(cafile=str(self.authority.certificate_file))
+        context.load_cert_chain(certificate, key)
+        return Nodes(context)
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -144,3 +178,12 @@ class ControlPlane:
         if self._front is not None:
             await self._front.close()
         await self.store.close()
+
+
+def _port_of(kubeconfig: Path) -> int:
+    """The port in a kubeconfig of ours; 0 if there is none."""
+    try:
+        told = msgspec.json.decode(kubeconfig.read_bytes())
+        return int(told["clusters"][0]["cluster"]["server"].rpartition(":")[2])
+    except (OSError, msgspec.DecodeError, LookupError, ValueError):
+        return 0

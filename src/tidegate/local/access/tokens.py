@@ -176,4 +176,4 @@ def _digest(token: str) -> bytes:
 
 
 ADMIN = User("kubernetes-admin", (MASTERS, AUTHENTICATED))
-AGENT = User("system:node:local", ("system:nodes", MASTERS, AUTHENTICATED))
+AGENT = User("system:node:local", ("system:nodes", AUTHENTICATED))

@@ -6,9 +6,11 @@ import argparse
 import asyncio
 import logging
 import signal
+import sys
 from pathlib import Path
 
 from tidegate.local.control_plane import ControlPlane, Settings
+from tidegate.local.lock import HeldError, Lock
 
 
 def arguments() -> argparse.Namespace:
@@ -41,7 +43,15 @@ def main() -> None:
 
     given = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    uvloop.run(serve(Settings(given.data_dir, given.host, given.port)))
+    try:
+        with Lock(given.data_dir / "run" / "control-plane.lock"):
+            uvloop.run(serve(Settings(given.data_dir.resolve(), given.host, given.port)))
+    except HeldError as held:
+        sys.exit(
+            f"A control plane runs on {given.data_dir} already (process {held.pid}). Stop it, or use another folder."
+        )
+    except OSError as error:
+        sys.exit(f"The control plane cannot start: {error}. Choose another --port or --data-dir.")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import msgspec
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.fields import META, Getter, at
 from tidegate.local.apiserver.served import Decoded, Served, Subresource
-from tidegate.local.crds import definition, definition_checks
+from tidegate.local.crds import checks, definition
 from tidegate.local.crds.definition import Definition, Version
 from tidegate.local.crds.objects import CustomResource
 from tidegate.local.errors import FieldError, bad_request
@@ -46,16 +46,16 @@ class DefinitionStrategy(Strategy):
         obj["status"]["conditions"] = [each for each in conditions if each["type"] != "Terminating"] + [ending]
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        return definition_checks.validate_crd_create(obj)
+        return checks.validate_crd_create(obj)
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
-        return definition_checks.validate_crd_update(obj, old)
+        return checks.validate_crd_update(obj, old)
 
     def validate_status_update(self, obj: Object, old: Object) -> list[FieldError]:
-        return definition_checks.validate_crd_status(obj)
+        return checks.validate_crd_status(obj)
 
     def warnings(self, obj: Object) -> list[str]:
-        return definition_checks.crd_warnings(obj)
+        return checks.crd_warnings(obj)
 
 
 class CustomStrategy(Strategy):

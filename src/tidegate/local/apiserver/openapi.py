@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from tidegate.kube.wire import Request, Response
 from tidegate.local.apiserver.answers import encode
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.served import Served
 from tidegate.local.errors import ApiError, page_not_found
-from tidegate.local.schema.openapi import PublishedKind, openapi_v2, openapi_v3, openapi_v3_index, openapi_v3_paths
+from tidegate.local.schema.openapi import (
+    PublishedKind,
+    openapi_hash,
+    openapi_v2,
+    openapi_v3,
+    openapi_v3_index,
+    openapi_v3_paths,
+)
 
 _FOREVER = "public, immutable"
 _KEPT = 8
@@ -30,8 +35,7 @@ class OpenApi:
         kinds = [_published(served) for served in self._registry.all() if served.custom]
         path = request.path.strip("/").removeprefix("openapi/")
         if path == "v3":
-            hashes = {name: _digest(name, kinds) for name in openapi_v3_paths(kinds)}
-            return Response(200, encode(openapi_v3_index(hashes)))
+            return Response(200, encode(openapi_v3_index(kinds)))
         if path == "v2":
             return self._kept(request, path, kinds)
         name = path.removeprefix("v3/")
@@ -43,7 +47,7 @@ class OpenApi:
         accept = request.headers.get("accept", "")
         if name == "v2" and accept and "json" not in accept and "*/*" not in accept:
             raise ApiError(406, "NotAcceptable", "only application/json is available here", {})
-        etag = f'"{_digest(name, kinds)}"'
+        etag = f'"{openapi_hash(kinds, "" if name == "v2" else name)}"'
         headers = {"content-type": "application/json", "etag": etag, "vary": "Accept-Encoding, Accept"}
         if "hash" in request.query:
             headers["cache-control"] = _FOREVER
@@ -63,11 +67,3 @@ def _published(served: Served) -> PublishedKind:
         namespaced=served.namespaced, schema=served.raw_schema, has_status="status" in served.subresources,
         has_scale="scale" in served.subresources, selectable_fields=paths,
     )  # fmt: skip
-
-
-def _digest(name: str, kinds: list[PublishedKind]) -> str:
-    """A hash of what a document is made from: to make all documents for the sake of an index would take seconds."""
-    _, _, rest = name.partition("/")
-    mine = [kind for kind in kinds if name == "v2" or rest == f"{kind.group}/{kind.version}"]
-    said = encode([name, *[[kind.kind, kind.plural, kind.list_kind, kind.schema] for kind in mine]])
-    return hashlib.sha256(said).hexdigest().upper()

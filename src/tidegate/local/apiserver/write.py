@@ -28,6 +28,7 @@ from tidegate.local.errors import (
     not_found,
 )
 from tidegate.local.kinds import metadata as rules
+from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.store import Row, StaleError
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -249,11 +250,21 @@ def _carry_over(obj: Object, old: Object) -> None:
             metadata.pop(key, None)
 
 
+def rules_of(call: Call) -> Strategy | None:
+    """The rules for what is being written: the kind's, those of one of its other doors, or none (binding, finalize)."""
+    if call.subresource in ("", "status", "scale"):
+        return call.served.strategy
+    return call.served.strategy.subresource(call.subresource)
+
+
 def prepare_for(call: Call, obj: Object, old: Object) -> None:
+    strategy = rules_of(call)
+    if strategy is None:
+        return
     if call.subresource == "status":
-        call.served.strategy.prepare_status_update(obj, old)
-    elif call.subresource in ("", "scale"):
-        call.served.strategy.prepare_update(obj, old)
+        strategy.prepare_status_update(obj, old)
+    else:
+        strategy.prepare_update(obj, old)
 
 
 def count_generation(call: Call, obj: Object, old: Object) -> None:
@@ -267,9 +278,11 @@ def count_generation(call: Call, obj: Object, old: Object) -> None:
 
 
 def validate_changed(call: Call, obj: Object, old: Object) -> None:
-    served, strategy = call.served, call.served.strategy
+    served, strategy = call.served, rules_of(call)
     errors = rules.validate_update(obj, old)
-    if call.subresource == "status":
+    if strategy is None:
+        pass
+    elif call.subresource == "status":
         errors += strategy.validate_status_update(obj, old)
     else:
         errors += strategy.validate_update(obj, old)

@@ -1,0 +1,117 @@
+"""One machine as a cluster: the control plane and the node agent as two processes that outlive who started them.
+
+`up` starts whichever is not running and returns when both are; `down` stops them. Each holds a lock in the data folder
+for as long as it lives, so there is never a second one, and no stale file that says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.local.lock import holder_of
+
+_PAUSE_S = 0.02
+_STOP_S = 45.0
+"""Longer than a pod's usual grace period."""
+
+
+class MachineError(Exception):
+    """It did not start or stop; the text says what is wrong and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    isolation: str = "auto"
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.data_dir / "kubeconfig"
+
+    @property
+    def agent_kubeconfig(self) -> Path:
+        return self.data_dir / "agent" / "kubeconfig"
+
+    def lock_of(self, role: str) -> Path:
+        return self.data_dir / "run" / f"{role}.lock"
+
+    def log_of(self, role: str) -> Path:
+        return self.data_dir / "logs" / f"{role}.log"
+
+    def running(self, role: str) -> int | None:
+        return holder_of(self.lock_of(role))
+
+    def control_plane_command(self) -> list[str]:
+        module = [sys.executable, "-m", "tidegate.local.apiserver", "--data-dir", str(self.data_dir)]
+        return [*module, "--host", self.host, "--port", str(self.port)]
+
+    def agent_command(self, *, stop_pods: bool = True) -> list[str]:
+        pki, folder = self.data_dir / "pki", self.data_dir / "agent"
+        module = [sys.executable, "-m", "tidegate.local.agent", "--data-dir", str(folder)]
+        module += ["--kubeconfig", str(self.agent_kubeconfig), "--schedule", "--node-name", "local"]
+        module += ["--images", str(self.data_dir / "images.yaml"), "--isolation", self.isolation]
+        module += ["--tls-cert", str(pki / "agent.crt"), "--tls-key", str(pki / "agent.key")]
+        module += ["--client-ca", str(pki / "ca.crt")]
+        return [*module, *(["--stop-pods"] if stop_pods else [])]
+
+    def up(self, *, wait_s: float = 30.0) -> list[str]:
+        """Starts what is not running; which roles it started."""
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        started = []
+        if self.running("control-plane") is None:
+            self.kubeconfig.unlink(missing_ok=True)
+            self._start("control-plane", self.control_plane_command(), self.kubeconfig.exists, wait_s)
+            started.append("control-plane")
+        if self.running("agent") is None:
+            ready = self.data_dir / "agent" / "ready"
+            ready.unlink(missing_ok=True)
+            self._start("agent", self.agent_command(), lambda: self.running("agent") is not None, wait_s)
+            started.append("agent")
+        return started
+
+    def _start(self, role: str, command: list[str], ready: Callable[[], bool], wait_s: float) -> None:
+        log = self.log_of(role)
+        log.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=descriptor, stderr=descriptor, start_new_session=True
+            )
+        finally:
+            os.close(descriptor)
+        deadline = time.monotonic() + wait_s
+        while not ready():
+            if process.poll() is not None:
+                raise MachineError(f"The {role} ended at its start. Its log says why: {log}")
+            if time.monotonic() > deadline:
+                raise MachineError(f"The {role} was not ready within {wait_s:.0f} s. Look at its log: {log}")
+            time.sleep(_PAUSE_S)
+
+    def down(self, *, wait_s: float = _STOP_S) -> list[str]:
+        """Stops the agent with its pods, then the control plane; which roles were running."""
+        stopped = []
+        for role in ("agent", "control-plane"):
+            pid = self.running(role)
+            if pid:
+                os.kill(pid, signal.SIGTERM)
+                self._await_end(role, pid, wait_s)
+                stopped.append(role)
+        return stopped
+
+    def _await_end(self, role: str, pid: int, wait_s: float) -> None:
+        deadline = time.monotonic() + wait_s
+        while self.running(role) == pid:
+            if time.monotonic() > deadline:
+                raise MachineError(
+                    f"The {role} (process {pid}) did not stop within {wait_s:.0f} s. Kill it: kill -9 {pid}"
+                )
+            time.sleep(_PAUSE_S)
