@@ -78,18 +78,18 @@ def _field_schema(field: Field) -> Schema:
     if field.patch:
         extras["patch_strategy"] = tuple(field.patch.split(","))
         extras["patch_merge_key"] = field.merge_key
-    if field.enum:
-        extras["constraints"] = {"enum": list(field.enum)}
-    return _typed(goes, extras)
+    return _typed(goes, extras, field.enum)
 
 
-def _typed(goes: GoType, extras: dict[str, Any]) -> Schema:
+def _typed(goes: GoType, extras: dict[str, Any], enum: tuple[str, ...]) -> Schema:
     if goes.shape == "pointer":
-        return _typed(_held(goes), extras)
+        return _typed(_held(goes), extras, enum)
     if goes.shape == "list":
-        return Schema("array", items=_typed(_held(goes), {}), **extras)
+        return Schema("array", items=_typed(_held(goes), {}, enum), **extras)
     if goes.shape == "map":
-        return Schema("object", values=_typed(_held(goes), {}), **extras)
+        return Schema("object", values=_typed(_held(goes), {}, enum), **extras)
+    if enum:
+        extras = extras | {"constraints": {"enum": list(enum)}}
     shared = builtin_schema(goes.name) if goes.shape == "struct" else _LEAVES[goes.name]
     if not extras:
         return shared

@@ -6,6 +6,7 @@ that never sees an Ingress never pays for one.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -104,9 +105,19 @@ class _File(msgspec.Struct):
     definitions: dict[str, msgspec.Raw]
 
 
+def _bytes() -> bytes:
+    return files(__package__).joinpath("kubernetes.json").read_bytes()
+
+
 @cache
 def _file() -> _File:
-    return msgspec.json.decode(files(__package__).joinpath("kubernetes.json").read_bytes(), type=_File)
+    return msgspec.json.decode(_bytes(), type=_File)
+
+
+@cache
+def digest() -> bytes:
+    """Another digest means that something is known otherwise."""
+    return hashlib.sha256(_bytes()).digest()
 
 
 _DEFINITION = msgspec.json.Decoder(Definition)

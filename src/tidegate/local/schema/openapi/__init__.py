@@ -1,11 +1,11 @@
 """The OpenAPI documents a server publishes: for kubectl's validation, `explain` and `apply`, and for generators.
 
-Pure functions from what is served to plain data. Nothing here caches, hashes on its own account or answers requests;
-documents are a third of a megabyte, so whoever serves them keeps the bytes.
+Pure functions from what is served to plain data. Nothing here caches or answers requests; documents are up to a third
+of a megabyte, so whoever serves them keeps the bytes.
 """
 
 from tidegate.local.schema.openapi.documents import (
-    content_hash,
+    openapi_hash,
     openapi_v2,
     openapi_v3,
     openapi_v3_index,
@@ -13,4 +13,4 @@ from tidegate.local.schema.openapi.documents import (
 )
 from tidegate.local.schema.openapi.kinds import PublishedKind
 
-__all__ = ["PublishedKind", "content_hash", "openapi_v2", "openapi_v3", "openapi_v3_index", "openapi_v3_paths"]
+__all__ = ["PublishedKind", "openapi_hash", "openapi_v2", "openapi_v3", "openapi_v3_index", "openapi_v3_paths"]

@@ -172,8 +172,6 @@ def _property(field: Field, dialect: Dialect) -> Node:
     extras: Node = {}
     if dialect == "v3" and field.default is not msgspec.UNSET:
         extras["default"] = field.default
-    if field.enum:
-        extras["enum"] = list(field.enum)
     for key, value in (
         ("list-type", field.list_type),
         ("list-map-keys", list(field.map_keys)),
@@ -183,24 +181,23 @@ def _property(field: Field, dialect: Dialect) -> Node:
     ):
         if value:
             extras[f"x-kubernetes-{key}"] = value
-    return _typed(goes, dialect, extras, shown=field.omit == "never")
+    node = _typed(goes, dialect, extras, shown=field.omit == "never")
+    if field.enum:
+        # It belongs to the values, also where the field is a list or map of them.
+        leaf: Node = node.get("items") or node.get("additionalProperties") or node
+        leaf["enum"] = list(field.enum)
+    return node
 
 
 def _typed(goes: GoType, dialect: Dialect, extras: Node, *, shown: bool) -> Node:
     """`shown`: Go shows the value even when it is zero, which version 3 tells as a default."""
+    if goes.shape == "pointer" and goes.of is not None:
+        held = goes.of
+        return _struct(held, dialect, extras) if held.shape == "struct" else _typed(held, dialect, extras, shown=False)
     if goes.of is not None:
-        if goes.shape == "pointer":
-            return (
-                _typed(goes.of, dialect, extras, shown=False)
-                if goes.of.shape != "struct"
-                else _struct(goes.of, dialect, extras)
-            )
-        held = _typed(goes.of, dialect, {}, shown=True)
-        return (
-            {"type": "array", "items": held}
-            if goes.shape == "list"
-            else {"type": "object", "additionalProperties": held}
-        ) | extras
+        items = _typed(goes.of, dialect, {}, shown=True)
+        node = {"type": "array", "items": items} if goes.shape == "list" else {"type": "object"}
+        return (node if goes.shape == "list" else node | {"additionalProperties": items}) | extras
     if goes.shape == "scalar":
         zero = {"default": _ZEROS[goes.name]} if shown and dialect == "v3" and goes.name in _ZEROS else {}
         return _SCALARS[goes.name] | zero | extras

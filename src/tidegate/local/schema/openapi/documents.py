@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
-from tidegate.local.schema.definitions import BuiltinResource, kinds, resources
+import msgspec
+
+from tidegate.local.schema.definitions import BuiltinResource, digest, kinds, resources
 from tidegate.local.schema.openapi.components import META, PATCH, Node, components
 from tidegate.local.schema.openapi.custom import custom_components
 from tidegate.local.schema.openapi.kinds import PublishedKind
@@ -13,30 +15,40 @@ from tidegate.local.schema.openapi.operations import Below, Served, paths_of, sc
 
 _INFO = {"title": "Kubernetes", "version": "unversioned"}
 _TOKEN = {"type": "apiKey", "in": "header", "name": "authorization"}
-_EVERYWHERE = (f"{META}.DeleteOptions", f"{META}.Status", PATCH)
 _OF_CUSTOM = (f"{META}.ObjectMeta", f"{META}.ListMeta")
-_SCALE = "io.k8s.api.autoscaling.v1.Scale"
+
+# Clients keep documents for ever by their hash: raise this when the same facts come to be written otherwise.
+_FORM = 1
 
 _CUSTOM_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
-def content_hash(document: bytes) -> str:
-    """What the index and ETags call a document by: another hash is another document."""
-    return hashlib.sha256(document).hexdigest().upper()
+def openapi_hash(custom: Iterable[PublishedKind] = (), path: str = "") -> str:
+    """What the index and ETags call a document by; without `path` the document of version 2.
+
+    It is made of what the document is made of, so that nobody has to build a document to know that it is unchanged.
+    """
+    mixed = hashlib.sha256(digest())
+    mixed.update(f"{_FORM} {path}".encode())
+    for kind in custom:
+        if not path or path == kind.path:
+            mixed.update(msgspec.json.encode(kind))
+    return mixed.hexdigest().upper()
 
 
 def openapi_v3_paths(custom: Iterable[PublishedKind] = ()) -> list[str]:
     """Every document of version 3 there is, by its path below /openapi/v3: "api/v1", "apis/apps/v1"."""
     served = {(resource.group, resource.version) for resource in resources()}
-    served |= {(kind.group, kind.version) for kind in custom}
-    return sorted(f"apis/{group}/{version}" if group else f"api/{version}" for group, version in served)
+    paths = {f"apis/{group}/{version}" if group else f"api/{version}" for group, version in served}
+    return sorted(paths | {kind.path for kind in custom})
 
 
-def openapi_v3_index(hashes: Mapping[str, str]) -> Node:
+def openapi_v3_index(custom: Sequence[PublishedKind] = ()) -> Node:
     """The answer to /openapi/v3: where each document is, with its hash so that it may be kept for ever."""
     return {
         "paths": {
-            path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"} for path, digest in sorted(hashes.items())
+            path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={openapi_hash(custom, path)}"}
+            for path in openapi_v3_paths(custom)
         }
     }
 
@@ -46,17 +58,18 @@ def openapi_v3(path: str, custom: Iterable[PublishedKind] = ()) -> Node:
     _, _, rest = path.partition("/")
     group, _, version = rest.rpartition("/")
     ours = [_served(resource) for resource in resources() if (resource.group, resource.version) == (group, version)]
-    theirs = [kind for kind in custom if (kind.group, kind.version) == (group, version)]
-    names = {name for served in ours for name in served.definitions} & _known() | set(_EVERYWHERE)
+    theirs = [kind for kind in custom if kind.path == path]
+    served = [*ours, *(_served_custom(kind) for kind in theirs)]
+    custom_names = {name for kind in theirs for name in (kind.definition, kind.list_definition)}
+    names = {name for each in served for name in each.definitions} - custom_names
     if theirs:
-        names |= set(_OF_CUSTOM) | ({_SCALE} if any(kind.has_scale for kind in theirs) else set())
+        names |= set(_OF_CUSTOM)
     schemas = components(names, "v3")
     paths: dict[str, Node] = {}
-    for served in ours:
-        paths |= paths_of(served)
+    for each in served:
+        paths |= paths_of(each)
     for kind in theirs:
         schemas |= custom_components(kind, "v3")
-        paths |= paths_of(_served_custom(kind))
     return {
         "openapi": "3.0.0",
         "info": _INFO,
@@ -67,7 +80,7 @@ def openapi_v3(path: str, custom: Iterable[PublishedKind] = ()) -> Node:
 
 def openapi_v2(custom: Iterable[PublishedKind] = ()) -> Node:
     """The one document of version 2. It has definitions only: who asks for this old form asks for those."""
-    definitions = components({*kinds().values(), *_EVERYWHERE}, "v2")
+    definitions = components([*kinds().values(), PATCH], "v2")
     for kind in custom:
         definitions |= custom_components(kind, "v2")
     return {
@@ -77,10 +90,6 @@ def openapi_v2(custom: Iterable[PublishedKind] = ()) -> Node:
         "definitions": definitions,
         "securityDefinitions": {"BearerToken": _TOKEN},
     }
-
-
-def _known() -> set[str]:
-    return set(kinds().values())
 
 
 def _definition(group: str, version: str, kind: str) -> str:

@@ -23,6 +23,11 @@ class PublishedKind:
     """The paths of spec.versions[].selectableFields, e.g. ".spec.color"."""
 
     @property
+    def path(self) -> str:
+        """The document of version 3 it belongs in."""
+        return f"apis/{self.group}/{self.version}"
+
+    @property
     def definition(self) -> str:
         """The name of its definition: the group's parts reversed, then version and kind."""
         return definition_name(self.group, self.version, self.kind)

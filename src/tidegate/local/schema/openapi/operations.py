@@ -68,11 +68,16 @@ class Served:
 
     @property
     def definitions(self) -> Iterable[str]:
+        """All that its operations refer to."""
         yield self.definition
         if "list" in self.verbs:
             yield self.list_definition
         for below in self.below:
             yield below.definition
+        if "delete" in self.verbs:
+            yield from (_DELETE_OPTIONS, _STATUS)
+        if "patch" in self.verbs:
+            yield PATCH
 
 
 def scale_below() -> Below:
