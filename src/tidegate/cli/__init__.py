@@ -1,0 +1,1 @@
+"""The command line: a face of what the other rooms do. It decides nothing."""

@@ -42,7 +42,7 @@ class Machine:
         return self.data_dir / "agent" / "kubeconfig"
 
     def lock_of(self, role: str) -> Path:
-        return self.data_dir / "run" / f"{role}.lock"
+        return self.data_dir / "agent" / "agent.lock" if role == "agent" else self.data_dir / "control-plane.lock"
 
     def log_of(self, role: str) -> Path:
         return self.data_dir / "logs" / f"{role}.log"
@@ -72,8 +72,6 @@ class Machine:
             self._start("control-plane", self.control_plane_command(), self.kubeconfig.exists, wait_s)
             started.append("control-plane")
         if self.running("agent") is None:
-            ready = self.data_dir / "agent" / "ready"
-            ready.unlink(missing_ok=True)
             self._start("agent", self.agent_command(), lambda: self.running("agent") is not None, wait_s)
             started.append("agent")
         return started

@@ -17,6 +17,7 @@ from tidegate.kube.connect import connect
 from tidegate.local.agent.agent import Agent
 from tidegate.local.agent.pod.facts import BackOff
 from tidegate.local.agent.settings import Settings
+from tidegate.local.lock import HeldError, Lock
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -100,7 +101,11 @@ def main() -> int:
         level=logging.DEBUG if told.verbose else logging.INFO, format="%(asctime)s %(name)s: %(message)s"
     )
     try:
-        asyncio.run(serve(told))
+        with Lock(told.data_dir / "agent.lock"):
+            asyncio.run(serve(told))
+    except HeldError as held:
+        sys.stderr.write(f"An agent works in {told.data_dir} already (process {held.pid}). Stop it first.\n")
+        return 1
     except (AccessError, OSError, ValueError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -44,7 +44,7 @@ def main() -> None:
     given = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        with Lock(given.data_dir / "run" / "control-plane.lock"):
+        with Lock(given.data_dir / "control-plane.lock"):
             uvloop.run(serve(Settings(given.data_dir.resolve(), given.host, given.port)))
     except HeldError as held:
         sys.exit(
