@@ -66,8 +66,7 @@ class CountedKinds:
         assert self._group is not None, "kinds are followed only while the controller runs"
         shape = Sized if kind in _SIZED else Named
         resource: Resource[Any] = Resource(kind.group, version, kind.plural, "", type=shape)
-        indexes = {"namespace": lambda each: [each.metadata.namespace]}
-        informer: Informer[Any] = Informer(self._client, resource, indexes=indexes)
+        informer: Informer[Any] = Informer(self._client, resource, indexes={"namespace": _namespace})
         informer.on_change(self._heard)
         self._group.create_task(informer.run())
         return informer
@@ -89,6 +88,10 @@ class CountedKinds:
             if error.code != 404:
                 raise
         return None
+
+
+def _namespace(each: Sized | Named) -> list[str]:
+    return [each.metadata.namespace]
 
 
 def _kind_of(name: str) -> Kind | None:
