@@ -65,6 +65,8 @@ class FaultServer:
     tokens: set[str] | None = None
     bookmark_now: bool = False
     has_sent_bookmark: asyncio.Event = field(default_factory=asyncio.Event)
+    is_watched: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a watch goes on from a version."""
     replay_all: bool = False
     """A watch sends all history, whatever version it asks for."""
     keeps_quiet: bool = True
@@ -134,7 +136,8 @@ class FaultServer:
         return [call for call in self.calls if "watch" in call.query]
 
     def lists(self) -> list[Call]:
-        return [call for call in self.calls if call.method == "GET" and "watch" not in call.query]
+        """Real lists, without the probes that ask for one object only."""
+        return [call for call in self.calls if "watch" not in call.query and call.query.get("limit") != "1"]
 
     # How it answers.
 
@@ -213,6 +216,8 @@ class FaultServer:
             return self._whole(writer, fault.status, _status(fault.status, "Fault"), fault.retry_after)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
         sent = 0
+        if not initial:
+            self.is_watched.set()
         async for line in self._lines(call, initial):
             if fault is not None and sent >= fault.after:
                 break

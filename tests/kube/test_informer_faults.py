@@ -101,12 +101,12 @@ async def test_a_watch_that_expired_is_listed_and_compared() -> None:
         assert witness.told[-2:] == [("gone", "a", "uid-1"), ("appeared", "c", "uid-3")]
 
 
-@pytest.mark.parametrize("sign", ["410", "bookmark", "event"])
+@pytest.mark.parametrize("sign", ["410", "bookmark", "event", "silence"])
 async def test_a_server_whose_versions_run_backwards_is_listed_again(sign: str) -> None:
-    """A server that lost its disk shows it by an error, by a bookmark, or by an event from our past."""
+    """A server that lost its disk shows it by an error, by a bookmark, by an event from our past, or not at all."""
     server = server_with("a", "b", "c", watch_list=False)
-    async with following(server) as (informer, witness):
-        await informer.synced()
+    async with following(server) as (_, witness):
+        await server.is_watched.wait()
         server.start_over(keeps_quiet=sign != "410")
         server.put("b")
         server.bookmark_now = sign == "bookmark"
@@ -118,15 +118,15 @@ async def test_a_server_whose_versions_run_backwards_is_listed_again(sign: str) 
         assert witness.told[-1] == ("appeared", "b", "uid-4")
 
 
-async def test_a_change_of_an_object_never_seen_means_another_history() -> None:
-    """A server may have been restored from a backup and have passed our version since."""
+@pytest.mark.parametrize("writes", [["x"] * 5, ["x", "y", "z"], ["b", "a", "b"]])
+async def test_another_history_that_has_passed_our_version_is_found_out(writes: list[str]) -> None:
+    """A server may have lost its disk, or have been restored from a backup, and be ahead of us again."""
     server = server_with("a", "b", watch_list=False)
-    async with following(server) as (informer, witness):
-        await informer.synced()
+    async with following(server) as (_, witness):
+        await server.is_watched.wait()
         server.start_over()
-        server.put("x")
-        server.put("x", n="2")
-        server.put("x", n="3")
+        for name in writes:
+            server.put(name)
         server.drop_connections()
         await server.announce()
         await witness.until(same(server, witness))

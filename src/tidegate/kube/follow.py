@@ -5,7 +5,7 @@ what changed since. Whatever ends a watch, the next one goes on from the last ve
 the server no longer knows that version (410), or its history is evidently another one (versions run backwards, an
 object that we never saw is said to have changed), only a new list is the truth, and what it lacks is gone:
 
-    list ──► watch ──► closed, reset, hung, truncated, not JSON, 429, 5xx ──► watch from the last version
+    list ──► watch ──► closed, reset, hung, truncated, not JSON, 429, 5xx ──► probe, watch from the last version
       ▲        └────► 410, another history, any other refusal ──┐
       └─────────────────────────────────────────────────────────┘
 """
@@ -65,13 +65,29 @@ class Follow(Generic[T]):
 
     async def turn(self, timeout_s: int) -> None:
         """A list, if there is nothing to go on from, then one watch until it ends. Faults are raised."""
-        if not self.version and self.watch_list and await self._turn_with_watch_list(timeout_s):
+        if self.version:
+            await self._probe()
+        elif self.watch_list and await self._turn_with_watch_list(timeout_s):
             return
-        if not self.version:
+        else:
             await self._list()
         async with aclosing(self._watch(timeout_s, initial=False)) as events:
             async for event in events:
                 self._take(event)
+
+    async def _probe(self) -> None:
+        """Makes sure that this is still the history we know, by the least that a server can be asked for.
+
+        A server that lost its disk, or another one at the same address, would take our version for one to come and stay
+        silent until it gets there; kube-apiserver does. What it lists must be at our version at least, and an object
+        that is no newer than our version must be one that we hold, as it is."""
+        page = await self._page(limit=1)
+        if _older(page.resource_version, self.version):
+            raise OtherHistory(f"the server is at {page.resource_version}, we were at {self.version} already")
+        for who in map(self._identity, page.items):
+            known = self.copy.get(who.key)
+            if not _older(self.version, who.resource_version) and (known is None or self._identity(known) != who):
+                raise OtherHistory(f"{who.key} has been there, but not as the one we knew")
 
     async def _turn_with_watch_list(self, timeout_s: int) -> bool:
         """Initial events, their end, and what follows, in one stream; False when it did not come to that end."""
