@@ -32,7 +32,8 @@ def store(cluster: Cluster, obj: Json) -> Json:
     """Creates for good, under a name of its own, unless it is there; what is stored."""
     sort = sort_of(obj)
     obj = copy.deepcopy(obj)
-    obj["metadata"]["name"] = f"kept-{obj['metadata']['name']}"
+    if sort.kind != "APIService":
+        obj["metadata"]["name"] = f"kept-{obj['metadata']['name']}"
     for port in obj.get("spec", {}).get("ports") or ():
         port.pop("nodePort", None)
     cluster.http("POST", sort.path, obj)

@@ -98,7 +98,9 @@ def _subject(path: str, subject: Object, *, namespaced: bool) -> Errors:
 
 
 class PriorityClass(BuiltIn):
-    generates_generation = True
+    def prepare_create(self, obj: Object) -> None:
+        # It has a generation, but nothing ever counts it up.
+        obj["metadata"]["generation"] = 1
 
     def default(self, obj: Object) -> None:
         if obj.get("preemptionPolicy") is None:

@@ -15,21 +15,42 @@ _MODULES: dict[str, dict[str, tuple[str, ...]]] = {
         "core.pod": ("Pod", "PodTemplate"),
         "core.objects": ("Namespace", "ConfigMap", "Secret", "ServiceAccount"),
         "core.service": ("Service",),
+        "core.endpoints": ("Endpoints",),
+        "core.node": ("Node",),
+        "core.event": ("Event",),
         "core.quota": ("ResourceQuota", "LimitRange"),
         "core.claims": ("PersistentVolumeClaim",),
+        "storage": ("PersistentVolume",),
         "apps.replicas": ("ReplicationController",),
+        "reviews": ("Binding",),
     },
+    "admissionregistration.k8s.io": {
+        "admission": (
+            *("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+            *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+            *("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
+        )
+    },
+    "apiregistration.k8s.io": {"reviews": ("APIService",)},
     "apps": {
         "apps.replicas": ("Deployment", "ReplicaSet"),
         "apps.sets": ("StatefulSet", "DaemonSet", "ControllerRevision"),
     },
-    "autoscaling": {"policy": ("HorizontalPodAutoscaler",)},
+    "authentication.k8s.io": {"reviews": ("TokenRequest",)},
+    "authorization.k8s.io": {"reviews": ("SelfSubjectAccessReview", "SubjectAccessReview", "LocalSubjectAccessReview")},
+    "autoscaling": {"policy": ("HorizontalPodAutoscaler",), "reviews": ("Scale",)},
     "batch": {"batch.job": ("Job",), "batch.cron_job": ("CronJob",)},
+    "certificates.k8s.io": {"reviews": ("CertificateSigningRequest",)},
     "coordination.k8s.io": {"policy": ("Lease",)},
+    "discovery.k8s.io": {"core.endpoints": ("EndpointSlice",)},
+    "events.k8s.io": {"core.event": ("Event",)},
+    "flowcontrol.apiserver.k8s.io": {"reviews": ("FlowSchema", "PriorityLevelConfiguration")},
     "networking.k8s.io": {"networking": ("NetworkPolicy", "Ingress", "IngressClass")},
+    "node.k8s.io": {"storage": ("RuntimeClass",)},
     "policy": {"policy": ("PodDisruptionBudget",)},
     "rbac.authorization.k8s.io": {"access": ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")},
     "scheduling.k8s.io": {"access": ("PriorityClass",)},
+    "storage.k8s.io": {"storage": ("StorageClass", "CSIDriver", "CSINode", "VolumeAttachment")},
 }
 
 

@@ -42,7 +42,7 @@ def wrong(path: str, value: Any, messages: Iterable[str]) -> Errors:
 def needs(path: str, obj: Mapping[str, Any], *keys: str, says: str = "") -> Errors:
     for key in keys:
         if not obj.get(key):
-            yield required(f"{path}.{key}", says)
+            yield required(f"{path}.{key}" if path else key, says)
 
 
 def name_of(path: str, value: str, form: names.Form = names.dns_label) -> Errors:

@@ -14,7 +14,6 @@ from tidegate.local.kinds.apps.shared import (
 from tidegate.local.kinds.builtin import BuiltIn
 from tidegate.local.kinds.core import pod_spec
 from tidegate.local.kinds.rules import Errors, child, default, not_negative, unchanged
-from tidegate.local.kinds.selectors import matches
 
 _COUNTS = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
 
@@ -110,11 +109,10 @@ def replica_counts(status: Object, *keys: str) -> Errors:
     everything = status.get("replicas") or 0
     for key in keys:
         within_all = key.endswith("Replicas") and key not in ("unavailableReplicas", "terminatingReplicas")
-        if within_all and (status.get(key) or 0) > everything:
-            yield invalid(f"status.{key}", status[key], "cannot be greater than status.replicas")
-    if (status.get("availableReplicas") or 0) > (status.get("readyReplicas") or 0):
-        says = "cannot be greater than readyReplicas"
-        yield invalid("status.availableReplicas", status["availableReplicas"], says)
+        if within_all and (count := status.get(key) or 0) > everything:
+            yield invalid(f"status.{key}", count, "cannot be greater than status.replicas")
+    if (available := status.get("availableReplicas") or 0) > (status.get("readyReplicas") or 0):
+        yield invalid("status.availableReplicas", available, "cannot be greater than readyReplicas")
 
 
 class ReplicationController(_Replicated):
@@ -149,7 +147,7 @@ class ReplicationController(_Replicated):
         labels = child(template, "metadata").get("labels") or {}
         if not selector:
             yield required("spec.selector")
-        elif matches({"matchLabels": selector}, labels) is False:
+        elif not selector.items() <= labels.items():
             says = "`selector` does not match template `labels`"
             yield invalid("spec.template.metadata.labels", labels, says)
         yield from always_restarting_template("spec.template", template, "ReplicationController")

@@ -53,10 +53,7 @@ class StatefulSet(BuiltIn):
         default(retention, whenDeleted="Retain", whenScaled="Retain")
         for claim in spec.get("volumeClaimTemplates") or ():
             # A template is a whole claim, and is shown as one.
-            claim["kind"], claim["apiVersion"] = (
-                claim.get("kind") or "PersistentVolumeClaim",
-                claim.get("apiVersion") or "v1",
-            )
+            claim |= {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
             default_claim_spec(claim.setdefault("spec", {}))
             default(claim.setdefault("status", {}), phase="Pending")
 

@@ -24,7 +24,7 @@ from tidegate.local.kinds.rules import Errors, child, items, maybe_one_of, name_
 
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
-_HOST_PATH_TYPES = (
+HOST_PATH_TYPES = (
     *("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate"),
     *("File", "FileOrCreate", "Socket"),
 )
@@ -145,7 +145,7 @@ def _host_path(path: str, source: Object) -> Errors:
     yield from needs(path, source, "path")
     if source.get("path"):
         yield from backsteps(f"{path}.path", source["path"])
-        yield from maybe_one_of(f"{path}.type", source.get("type"), _HOST_PATH_TYPES)
+        yield from maybe_one_of(f"{path}.type", source.get("type"), HOST_PATH_TYPES)
 
 
 def _mode(path: str, source: Object, key: str = "defaultMode") -> Errors:

@@ -1,0 +1,265 @@
+"""Volumes and their classes, drivers and attachments; and the classes of container runtimes."""
+
+from __future__ import annotations
+
+from tidegate.kube.wire import Object
+from tidegate.local.errors import duplicate, forbidden_field, invalid, not_supported, required, too_long
+from tidegate.local.kinds import names
+from tidegate.local.kinds.builtin import BuiltIn
+from tidegate.local.kinds.core.claims import VOLUME_MODES, access_modes
+from tidegate.local.kinds.core.resources import quantity, requirements, round_up
+from tidegate.local.kinds.core.security import backsteps
+from tidegate.local.kinds.core.volumes import HOST_PATH_TYPES, csi_driver_name
+from tidegate.local.kinds.metadata import check_labels
+from tidegate.local.kinds.rules import (
+    IMMUTABLE,
+    Errors,
+    child,
+    default,
+    items,
+    maybe_one_of,
+    name_of,
+    needs,
+    not_negative,
+    same,
+    unchanged,
+    wrong,
+)
+from tidegate.local.kinds.selectors import node_selector, tolerations
+
+_NOT_SOURCES = {
+    *("capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName", "mountOptions"),
+    *("volumeMode", "nodeAffinity", "volumeAttributesClassName"),
+}
+
+
+class PersistentVolume(BuiltIn):
+    has_status = True
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        default(obj.setdefault("status", {}), phase="Pending")
+        default(spec, persistentVolumeReclaimPolicy="Retain")
+        if spec.get("volumeMode") is None:
+            spec["volumeMode"] = "Filesystem"
+        round_up(spec.get("capacity"))
+        if (source := spec.get("hostPath")) is not None and source.get("type") is None:
+            source["type"] = ""
+
+    def prepare_create(self, obj: Object) -> None:
+        obj["status"] = {"phase": "Pending"}
+        if now := child(obj, "metadata").get("creationTimestamp"):
+            obj["status"]["lastPhaseTransitionTime"] = now
+
+    def prepare_status_update(self, obj: Object, old: Object) -> None:
+        super().prepare_status_update(obj, old)
+        if since := child(old, "status").get("lastPhaseTransitionTime"):
+            obj.setdefault("status", {}).setdefault("lastPhaseTransitionTime", since)
+
+    def check(self, obj: Object) -> Errors:
+        spec = child(obj, "spec")
+        if not spec.get("accessModes"):
+            yield required("spec.accessModes")
+        yield from access_modes("spec", spec.get("accessModes") or [])
+        yield from _capacity(spec.get("capacity") or {})
+        policy = spec.get("persistentVolumeReclaimPolicy")
+        yield from maybe_one_of("spec.persistentVolumeReclaimPolicy", policy, ("Delete", "Recycle", "Retain"))
+        if (needed := child(spec, "nodeAffinity").get("required")) is not None:
+            yield from node_selector("spec.nodeAffinity.required", needed)
+        yield from _source(spec)
+        if name := spec.get("storageClassName"):
+            yield from wrong("spec.storageClassName", name, names.dns_subdomain(name))
+        yield from maybe_one_of("spec.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        spec, before = (
+            {key: value for key, value in child(one, "spec").items() if key not in _NOT_SOURCES} for one in (obj, old)
+        )
+        if not same(spec, before):
+            says = "spec.persistentvolumesource is immutable after creation"
+            yield forbidden_field("spec.persistentvolumesource", says)
+        yield from unchanged("", child(obj, "spec"), child(old, "spec"), "volumeMode")
+
+
+def _capacity(capacity: Object) -> Errors:
+    if not capacity:
+        yield required("spec.capacity")
+    if capacity.keys() != {"storage"}:
+        yield not_supported("spec.capacity", capacity, ("storage",))
+    for name, text in capacity.items():
+        if quantity(text).nano <= 0:
+            yield invalid(f"spec.capacity[{name}]", text, "must be greater than zero")
+
+
+def _source(spec: Object) -> Errors:
+    chosen = [key for key, value in spec.items() if key not in _NOT_SOURCES and value is not None]
+    if not chosen:
+        yield required("spec", "must specify a volume type")
+    for key in sorted(chosen)[1:]:
+        yield forbidden_field(f"spec.{key}", "may not specify more than 1 volume type")
+    if (csi := spec.get("csi")) is not None:
+        yield from csi_driver_name("spec.csi.driver", csi.get("driver") or "")
+        yield from needs("spec.csi", csi, "volumeHandle")
+    if (path := spec.get("hostPath")) is not None:
+        yield from needs("spec.hostPath", path, "path")
+        yield from backsteps("spec.hostPath.path", path.get("path") or "")
+        yield from maybe_one_of("spec.hostPath.type", path.get("type"), HOST_PATH_TYPES)
+    if (local := spec.get("local")) is not None:
+        yield from needs("spec.local", local, "path")
+        if spec.get("nodeAffinity") is None:
+            yield required("spec.nodeAffinity", "Local volume requires node affinity")
+    if (nfs := spec.get("nfs")) is not None:
+        yield from needs("spec.nfs", nfs, "server", "path")
+
+
+class StorageClass(BuiltIn):
+    def default(self, obj: Object) -> None:
+        for key, value in (("reclaimPolicy", "Delete"), ("volumeBindingMode", "Immediate")):
+            if obj.get(key) is None:
+                obj[key] = value
+
+    def check(self, obj: Object) -> Errors:
+        yield from needs("", obj, "provisioner")
+        if obj.get("reclaimPolicy"):
+            yield from maybe_one_of("reclaimPolicy", obj["reclaimPolicy"], ("Delete", "Retain"))
+        mode = obj.get("volumeBindingMode")
+        yield from maybe_one_of("volumeBindingMode", mode, ("Immediate", "WaitForFirstConsumer"))
+
+    def check_create(self, obj: Object) -> Errors:
+        if provisioner := (obj.get("provisioner") or "").lower():
+            yield from wrong("provisioner", provisioner, names.qualified_name(provisioner))
+        parameters = obj.get("parameters") or {}
+        if len(parameters) > 512:
+            yield too_long("parameters", 512)
+        elif sum(len(key) + len(value) for key, value in parameters.items()) > 256 * 1024:
+            yield too_long("parameters", 256 * 1024)
+        if "" in parameters:
+            yield invalid("parameters", "", "field can not be empty.")
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        yield from unchanged("", obj, old, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+
+
+class CSIDriver(BuiltIn):
+    unconditional_update = False
+
+    def default(self, obj: Object) -> None:
+        values = {
+            "attachRequired": True,
+            "podInfoOnMount": False,
+            "storageCapacity": False,
+            "fsGroupPolicy": "ReadWriteOnceWithFSType",
+            "requiresRepublish": False,
+            "seLinuxMount": False,
+        }
+        spec = obj.setdefault("spec", {})
+        for key, value in values.items():
+            spec[key] = value if spec.get(key) is None else spec[key]
+        spec["volumeLifecycleModes"] = spec.get("volumeLifecycleModes") or ["Persistent"]
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        # It starts without a generation, and has one from its first change on.
+        if not same(obj.get("spec"), old.get("spec")):
+            obj["metadata"]["generation"] = (child(old, "metadata").get("generation") or 0) + 1
+
+    def check(self, obj: Object) -> Errors:
+        spec = child(obj, "spec")
+        policies = ("File", "None", "ReadWriteOnceWithFSType")
+        yield from maybe_one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), policies)
+        seen: set[str] = set()
+        for at, request in items(spec, "tokenRequests", "spec"):
+            audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
+            if audience in seen:
+                yield duplicate(f"{at}.audience", audience)
+            elif seconds is not None and seconds < 600:
+                says = "may not specify a duration less than 10 minutes"
+                yield invalid(f"{at}.expirationSeconds", seconds, says)
+            seen.add(audience)
+        for mode in spec.get("volumeLifecycleModes") or ():
+            yield from maybe_one_of("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        spec, before = child(obj, "spec"), child(old, "spec")
+        if spec.get("attachRequired") != before.get("attachRequired"):
+            yield invalid("spec.attachedRequired", spec.get("attachRequired"), "field is immutable")
+        yield from unchanged("spec", spec, before, "volumeLifecycleModes")
+
+
+class CSINode(BuiltIn):
+    unconditional_update = False
+
+    def check(self, obj: Object) -> Errors:
+        seen: set[str] = set()
+        for at, driver in items(child(obj, "spec"), "drivers", "spec"):
+            name, node = driver.get("name") or "", driver.get("nodeID") or ""
+            yield from csi_driver_name(f"{at}.name", name)
+            yield from needs(at, driver, "nodeID")
+            if len(node) > 256:
+                yield invalid(f"{at}.nodeID", node, "must be 256 characters or less")
+            yield from not_negative(f"{at}.allocatable", child(driver, "allocatable"), "count")
+            if name in seen:
+                yield duplicate(f"{at}.name", name)
+            seen.add(name)
+            keys = driver.get("topologyKeys") or []
+            for index, key in enumerate(keys):
+                if not key:
+                    yield required(at, key)
+                if key in keys[:index]:
+                    yield duplicate(at, key)
+                yield from wrong(at, key, names.qualified_name(key))
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        before = {driver.get("name"): driver for driver in child(old, "spec").get("drivers") or ()}
+        for driver in child(obj, "spec").get("drivers") or ():
+            was = before.get(driver.get("name"))
+            if was is not None and not same(driver | {"allocatable": None}, was | {"allocatable": None}):
+                yield invalid("spec.drivers", driver, IMMUTABLE)
+
+
+class VolumeAttachment(BuiltIn):
+    has_status = True
+    unconditional_update = False
+
+    def prepare_create(self, obj: Object) -> None:
+        obj["status"] = {"attached": False}
+
+    def check(self, obj: Object) -> Errors:
+        spec = child(obj, "spec")
+        source, name = child(spec, "source"), child(spec, "source").get("persistentVolumeName")
+        yield from csi_driver_name("spec.attacher", spec.get("attacher") or "")
+        if name is None and source.get("inlineVolumeSpec") is None:
+            yield required("spec.source", "must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+        elif name == "":
+            yield required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName")
+        if name is not None:
+            yield from wrong("spec.source.persistentVolumeName", name, names.dns_subdomain(name))
+        node = spec.get("nodeName") or ""
+        yield from wrong("spec.nodeName", node, names.dns_subdomain(node))
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        yield from unchanged("", obj, old, "spec")
+
+
+class RuntimeClass(BuiltIn):
+    creates_on_update = True
+    unconditional_update = False
+
+    def default(self, obj: Object) -> None:
+        round_up(child(obj, "overhead").get("podFixed"))
+
+    def check_create(self, obj: Object) -> Errors:
+        yield from name_of("handler", obj.get("handler") or "")
+        if (fixed := child(obj, "overhead").get("podFixed")) is not None:
+            yield from requirements("overhead", {"limits": fixed})
+        scheduling = child(obj, "scheduling")
+        yield from check_labels("scheduling.nodeSelector", scheduling.get("nodeSelector") or {})
+        yield from tolerations("scheduling.tolerations", scheduling.get("tolerations") or [])
+        seen: list[Object] = []
+        for at, toleration in items(scheduling, "tolerations", "scheduling"):
+            key = {field: value for field, value in toleration.items() if field != "tolerationSeconds" and value}
+            if key in seen:
+                yield duplicate(at, toleration)
+            seen.append(key)
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        yield from unchanged("", obj, old, "handler")
