@@ -25,6 +25,7 @@ from tidegate.local.agent.sandbox.images import Catalogue
 from tidegate.local.agent.sandbox.objects import ApiObjects
 from tidegate.local.agent.serve.http import listen, tls
 from tidegate.local.agent.serve.routes import Routes
+from tidegate.local.agent.services import ServiceForwarder
 from tidegate.local.agent.settings import Settings
 from tidegate.local.agent.surroundings import Around, addresses_for
 from tidegate.local.agent.work.pods import Pods
@@ -52,10 +53,12 @@ class Agent:
         self._services: Informer[Object] = Informer(client, SERVICES)
         self._services.on_change(lambda *_: self._names_changed.set())
         self._names_changed = asyncio.Event()
+        self._forwarder = ServiceForwarder(self._bridge, services=self._services.all, pods=self._all_pods)
         self._around = Around(
             settings, self.isolation, addresses_for(settings, self.isolation), self._bridge, api_url,
             self._registration.devices, self._registration.allocatable,
             services=self._services.all, pods=self._all_pods, host_ip=settings.listen,
+            reachable=lambda: self._forwarder.reachable,
         )  # fmt: skip
         catalogue = Catalogue(settings.catalogue)
         preparer = Preparer(settings, catalogue, ApiObjects(client), self.isolation.namespaces)
@@ -88,7 +91,7 @@ class Agent:
             await self._open_network(stack)
             self._registration.port = await self._open_server(stack)
             self.pods.adopt()
-            stack.push_async_callback(self.pods.close)
+            stack.push_async_callback(self._end)
             await self._registration.register()
             async with asyncio.TaskGroup() as tasks:
                 for work in (self._informer, self._services, self._node, self._registration, self._events):
@@ -112,6 +115,7 @@ class Agent:
         gateway = self._around.addresses.gateway
         server = await forward(gateway, self._around.api()[1], url.hostname or "127.0.0.1", url.port or 443)
         stack.callback(server.close)
+        stack.callback(self._forwarder.close)
 
     async def _open_server(self, stack: contextlib.AsyncExitStack) -> int:
         """The server for logs and exec; its port, or 0 where no certificate was given for it."""
@@ -124,6 +128,12 @@ class Agent:
         stack.callback(server.close)
         return int(server.sockets[0].getsockname()[1])
 
+    async def _end(self) -> None:
+        """Leaves pods running, as a kubelet does, unless they are to be stopped."""
+        await self.pods.close()
+        if self._settings.stop_pods:
+            await self.pods.stop_all()
+
     def _close_network(self) -> None:
         """Leaves nothing behind once no pod needs the bridge any more."""
         if not any(work.runner.alive() for work in self.pods.works.values()):
@@ -135,6 +145,8 @@ class Agent:
             await self._names_changed.wait()
             await asyncio.sleep(_NAMES_S)
             self._names_changed.clear()
+            if self.isolation.namespaces:
+                await self._forwarder.settle()
             for uid, work in self.pods.works.items():
                 pod = self.pods.pod(uid)
                 if pod is not None and not work.closed and work.filled_at:

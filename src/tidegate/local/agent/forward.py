@@ -1,4 +1,4 @@
-"""Forwards TCP connections of pods to the API server, which listens on loopback, out of their reach."""
+"""Forwards TCP connections of pods: to the API server, which listens on loopback, out of their reach."""
 
 from __future__ import annotations
 
@@ -17,9 +17,21 @@ async def forward(listen: str, port: int, host: str, target_port: int) -> asynci
         except OSError:
             writer.close()
             return
-        await asyncio.gather(_pump(reader, to_writer), _pump(to_reader, writer))
+        await pipe(reader, writer, to_reader, to_writer)
 
     return await asyncio.start_server(connected, listen, port)
+
+
+async def pipe(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    to_reader: asyncio.StreamReader,
+    to_writer: asyncio.StreamWriter,
+) -> None:
+    """Carries bytes both ways until both sides have said all they had."""
+    await asyncio.gather(_pump(reader, to_writer), _pump(to_reader, writer))
+    for each in (writer, to_writer):
+        each.close()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -27,4 +39,6 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while piece := await reader.read(_PIECE):
             writer.write(piece)
             await writer.drain()
-    writer.close()
+        # Half closed: the other direction may still have much to say.
+        if writer.can_write_eof():
+            writer.write_eof()

@@ -35,7 +35,7 @@ class Around:
     services: Callable[[], Iterable[Spec]]
     pods: Callable[[], Iterable[Spec]]
     host_ip: str
-    reachable: frozenset[str] = frozenset()
+    reachable: Callable[[], frozenset[str]]
 
     def address_for(self, pod: Spec) -> str:
         return self.host_ip if pod["spec"].get("hostNetwork") else self.addresses.take(pod["metadata"]["uid"])
@@ -84,7 +84,7 @@ class Around:
         """The pod's hosts and resolver files, in place: they are bind mounts, so a new file would not be seen."""
         if not self.isolation.namespaces or pod["spec"].get("hostNetwork"):
             return
-        known = names.Names(tuple(self.pods()), tuple(self.services()), self.addresses.gateway, self.reachable)
+        known = names.Names(tuple(self.pods()), tuple(self.services()), self.addresses.gateway, self.reachable())
         _overwrite(work.folder / "etc" / "hosts", names.hosts_file(pod, work.address, known))
         _overwrite(work.folder / "etc" / "resolv.conf", names.RESOLV)
 

@@ -19,12 +19,11 @@ _GRACE_S = 30
 def decide(pod: Spec, facts: Facts, *, now: float, back_off: BackOff | None = None) -> Decision:
     """What to do now, and the status that says so. Deciding again with nothing changed gives the same."""
     back_off = back_off or BackOff()
+    draft = _Draft(pod, facts, now, back_off)
     outcome = _imposed_end(pod, now)
     if outcome is None and not _deleted(pod):
-        draft = _proceed(pod, facts, now, back_off)
+        _proceed(draft)
         outcome = draft.outcome
-    else:
-        draft = _Draft()
     stops = _stops(pod, facts, now, ending=outcome is not None or _deleted(pod))
     over = (outcome is not None or _deleted(pod)) and not facts.any_alive()
     if over and outcome is None:
@@ -36,7 +35,12 @@ def decide(pod: Spec, facts: Facts, *, now: float, back_off: BackOff | None = No
 
 @dataclass(slots=True)
 class _Draft:
-    """What `_proceed` found; `waits` says for how long each container is backing off."""
+    """What is found on the way through a pod's containers; `waits` says for how long each one is backing off."""
+
+    pod: Spec
+    facts: Facts
+    now: float
+    back_off: BackOff
 
     starts: list[Start] = field(default_factory=list)
     waits: dict[str, float] = field(default_factory=dict)
@@ -82,36 +86,34 @@ def _outcome_of_deleted(pod: Spec, facts: Facts) -> Outcome:
     return Outcome("Succeeded" if well else "Failed")
 
 
-def _proceed(pod: Spec, facts: Facts, now: float, back_off: BackOff) -> _Draft:
+def _proceed(draft: _Draft) -> None:
     """One step of a pod that is to live: through its init containers, then all others at once."""
-    draft = _Draft()
-    for container in pod["spec"].get("initContainers") or []:
-        if not _initialised(pod, container, facts, now, back_off, draft):
-            return draft
-    for container in pod["spec"]["containers"]:
-        _advance(pod, container, facts, now, back_off, draft, init=False)
-    draft.outcome = _natural_end(pod, facts)
+    spec = draft.pod["spec"]
+    for container in spec.get("initContainers") or []:
+        if not _initialised(draft, container):
+            return
+    for container in spec["containers"]:
+        _advance(draft, container, init=False)
+    draft.outcome = _natural_end(draft.pod, draft.facts)
     if draft.outcome is not None:
         draft.starts = []  # A sidecar that ended together with the pod is not started again.
-    return draft
 
 
-def _initialised(pod: Spec, container: Spec, facts: Facts, now: float, back_off: BackOff, draft: _Draft) -> bool:
+def _initialised(draft: _Draft, container: Spec) -> bool:
     """Whether the next container may start; moves this one along if not (and keeps a sidecar running if so)."""
-    name = container["name"]
-    last = facts.last(name)
+    last = draft.facts.last(container["name"])
     if is_sidecar(container):
-        _advance(pod, container, facts, now, back_off, draft, init=True)
-        health = facts.health.get(name)
+        _advance(draft, container, init=True)
+        health = draft.facts.health.get(container["name"])
         running = last is not None and last.state == "running" and (health is None or health.started)
-        return running or _mains_began(pod, facts)
+        return running or _mains_began(draft.pod, draft.facts)
     if last is not None and last.succeeded:
         return True
-    if last is not None and not last.alive and not restarts(pod, container, last, init=True):
+    if last is not None and not last.alive and not restarts(draft.pod, container, last, init=True):
         draft.outcome = Outcome("Failed")
         draft.starts = []
         return False
-    _advance(pod, container, facts, now, back_off, draft, init=True)
+    _advance(draft, container, init=True)
     return False
 
 
@@ -119,23 +121,21 @@ def _mains_began(pod: Spec, facts: Facts) -> bool:
     return any(facts.last(each["name"]) is not None for each in pod["spec"]["containers"])
 
 
-def _advance(
-    pod: Spec, container: Spec, facts: Facts, now: float, back_off: BackOff, draft: _Draft, *, init: bool
-) -> None:
+def _advance(draft: _Draft, container: Spec, *, init: bool) -> None:
     """Starts a container that is due, or notes when it will be."""
     name = container["name"]
-    last = facts.last(name)
-    if facts.obstacle is not None or name in facts.obstacles:
+    last = draft.facts.last(name)
+    if draft.facts.obstacle is not None or name in draft.facts.obstacles:
         return
     if last is None:
         draft.starts.append(Start(name, 0, 0))
         return
-    if last.alive or not restarts(pod, container, last, init=init):
+    if last.alive or not restarts(draft.pod, container, last, init=init):
         return
-    delay_s = back_off.delay_s(last)
+    delay_s = draft.back_off.delay_s(last)
     due = (last.finished or last.begun) + delay_s
-    if due <= now:
-        draft.starts.append(Start(name, last.number + 1, back_off.step_after(last)))
+    if due <= draft.now:
+        draft.starts.append(Start(name, last.number + 1, draft.back_off.step_after(last)))
         return
     draft.waits[name] = delay_s
     draft.wake_at = due if draft.wake_at is None else min(draft.wake_at, due)

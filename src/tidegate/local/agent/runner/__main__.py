@@ -3,7 +3,8 @@
 Returns once the runner is ready, and leaves it behind as a daemon. Exit code 3: another runner holds this pod.
 """
 
-# ruff: noqa: PTH - pathlib would cost every running pod memory.
+# pathlib would cost every running pod memory.
+# ruff: noqa: PTH108, PTH110, PTH123
 from __future__ import annotations
 
 import fcntl

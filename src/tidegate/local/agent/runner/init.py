@@ -5,7 +5,8 @@ come as JSON over a socket from the runner, with file descriptors for exec. When
 and so must the container be: nobody would keep its logs or its exit code.
 """
 
-# ruff: noqa: PTH - pathlib would cost every running pod memory.
+# pathlib would cost every running pod memory.
+# ruff: noqa: PTH103, PTH123, PTH208
 from __future__ import annotations
 
 import contextlib
@@ -202,7 +203,7 @@ def _become(launch: dict[str, Any], stdio: tuple[int, int, int], reporter: int) 
         os.makedirs(launch["cwd"], exist_ok=True)
         os.chdir(launch["cwd"])
         os.umask(0o022)
-        os.execvpe(launch["argv"][0], launch["argv"], launch["env"])
+        os.execvpe(launch["argv"][0], launch["argv"], launch["env"])  # noqa: S606 - that is what it is for
     except OSError as error:
         name = launch["argv"][0]
         reason = "executable file not found in $PATH" if isinstance(error, FileNotFoundError) else error.strerror

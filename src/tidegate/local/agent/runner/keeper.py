@@ -4,7 +4,8 @@ Requests are JSON lines on the unix socket `control.sock` of the pod's folder. S
 has a record is never started again, whoever asks. A grace period, once begun, runs out here, agent or no agent.
 """
 
-# ruff: noqa: PTH - pathlib would cost every running pod memory.
+# pathlib would cost every running pod memory.
+# ruff: noqa: PTH103, PTH110, PTH120, PTH123
 from __future__ import annotations
 
 import contextlib

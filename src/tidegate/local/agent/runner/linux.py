@@ -1,6 +1,7 @@
 """The few Linux calls that Python does not offer before 3.12: namespaces, mounts, and adopting orphans."""
 
-# ruff: noqa: PTH - pathlib would cost every running pod memory.
+# pathlib would cost every running pod memory.
+# ruff: noqa: PTH123
 from __future__ import annotations
 
 import ctypes

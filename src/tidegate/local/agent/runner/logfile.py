@@ -1,6 +1,7 @@
 """A container's log: CRI lines (`time stream F|P text`), rotated by size so that it never fills the disk."""
 
-# ruff: noqa: PTH - pathlib would cost every running pod memory.
+# pathlib would cost every running pod memory.
+# ruff: noqa: PTH105, PTH108, PTH110
 from __future__ import annotations
 
 import os

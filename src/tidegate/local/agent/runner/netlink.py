@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 
-_NEWLINK, _DELLINK, _NEWADDR, _NEWROUTE = 16, 17, 20, 24
+_NEWLINK, _DELLINK, _NEWADDR, _DELADDR, _NEWROUTE = 16, 17, 20, 21, 24
 _ACK, _CREATE, _EXCL = 0x4, 0x400, 0x200
 _REQUEST = 0x1
 _ERROR = 2
@@ -60,7 +60,7 @@ class Netlink:
         self._ask(_NEWLINK, _CREATE | _EXCL, _link(0, _UP, _UP) + _name(name) + kind)
 
     def add_veth(self, name: str, *, bridge: int, peer: str, peer_pid: int) -> None:
-        """A pair: `name` here as a port of the bridge with this index, `peer` in the network namespace of `peer_pid`."""
+        """A pair: `name` here, as a port of the bridge, and `peer` in the network namespace of `peer_pid`."""
         other = _link() + _name(peer) + _attribute(_NET_NS_PID, struct.pack("=I", peer_pid))
         data = _attribute(_INFO_DATA | _NESTED, _attribute(_VETH_PEER | _NESTED, other))
         kind = _attribute(_LINKINFO | _NESTED, _attribute(_INFO_KIND, b"veth") + data)
@@ -68,7 +68,7 @@ class Netlink:
         self._ask(_NEWLINK, _CREATE | _EXCL, _link(0, _UP, _UP) + _name(name) + master + kind)
 
     def delete(self, name: str) -> None:
-        self._ask(_DELLINK, 0, _link(socket.if_nametoindex(name)))
+        self._ask(_DELLINK, 0, _link() + _name(name))
 
     def raise_link(self, index: int) -> None:
         self._ask(_NEWLINK, 0, _link(index, _UP, _UP))
@@ -77,6 +77,10 @@ class Netlink:
         packed = socket.inet_aton(address)
         body = struct.pack("=BBBBi", socket.AF_INET, prefix, 0, 0, index)
         self._ask(_NEWADDR, _CREATE | _EXCL, body + _attribute(2, packed) + _attribute(1, packed))
+
+    def delete_address(self, index: int, address: str, prefix: int) -> None:
+        body = struct.pack("=BBBBi", socket.AF_INET, prefix, 0, 0, index)
+        self._ask(_DELADDR, 0, body + _attribute(2, socket.inet_aton(address)))
 
     def add_default_route(self, gateway: str) -> None:
         main_table, static, universe, unicast = 254, 4, 0, 1

@@ -4,7 +4,8 @@ One file per attempt, `containers/<name>/<attempt>.json`. `starting` is the inte
 that nobody starts the same attempt twice; `exited` carries the true exit code for whoever asks later.
 """
 
-# ruff: noqa: PTH - pathlib would cost every running pod memory.
+# pathlib would cost every running pod memory.
+# ruff: noqa: PTH105, PTH112, PTH118, PTH123, PTH208
 from __future__ import annotations
 
 import json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from typing import Any
@@ -29,6 +30,9 @@ def enter(sandbox: dict[str, Any]) -> None:
 
 def _join(network: dict[str, Any], outside: netlink.Netlink, bridge: int) -> None:
     """One end of a cable into the bridge, the other here as eth0, with the pod's address and the way out."""
+    with contextlib.suppress(OSError):
+        # The kernel takes its time to clear away the namespace of a runner that was killed.
+        outside.delete(network["veth"])
     outside.add_veth(network["veth"], bridge=bridge, peer="eth0", peer_pid=os.getpid())
     inside = netlink.Netlink()
     inside.raise_link(socket.if_nametoindex("lo"))

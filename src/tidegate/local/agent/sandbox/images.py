@@ -82,8 +82,8 @@ def _read(file: Path) -> Any:
 
 def _entries(document: Any, file: Path) -> list[Image]:
     entries: list[Image] = []
-    for name, told in (document.get("images") or {}).items():
-        told = told or {}
+    for name, given in (document.get("images") or {}).items():
+        told = given or {}
         if unknown := set(told) - _FIELDS:
             advice = f"Use {', '.join(sorted(_FIELDS))}."
             raise Unrunnable("InvalidImageCatalogue", f"{file}: {name} has unknown fields {sorted(unknown)}. {advice}")

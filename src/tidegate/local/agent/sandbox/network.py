@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import ipaddress
@@ -120,22 +121,22 @@ def veth_name(pod_uid: str) -> str:
 
 
 def ensure_bridge(name: str, addresses: Addresses) -> None:
-    """Makes the bridge with its address, if it is not there from an earlier start."""
-    if Path(f"/sys/class/net/{name}").exists():
-        return
+    """Makes the bridge with its address, or what is missing of it since an earlier start."""
     link = Netlink()
     try:
-        link.add_bridge(name)
-        link.add_address(socket.if_nametoindex(name), addresses.gateway, addresses.network.prefixlen)
+        with contextlib.suppress(FileExistsError):
+            link.add_bridge(name)
+        with contextlib.suppress(FileExistsError):
+            link.add_address(socket.if_nametoindex(name), addresses.gateway, addresses.network.prefixlen)
     finally:
         link.close()
 
 
 def remove_bridge(name: str) -> None:
-    if Path(f"/sys/class/net/{name}").exists():
-        link = Netlink()
+    link = Netlink()
+    with contextlib.suppress(OSError):
         link.delete(name)
-        link.close()
+    link.close()
 
 
 def machine_addresses() -> list[str]:

@@ -100,7 +100,7 @@ async def _lines(path: Path, options: LogOptions, alive: Callable[[], bool]) -> 
             yield block
     if not options.follow:
         return
-    offset = next((at for file, at in start if file == path), path.stat().st_size if path.exists() else 0)
+    offset = next((at for file, at in start if file == path), 0)
     async for block in _followed(path, offset, alive):
         yield block
 

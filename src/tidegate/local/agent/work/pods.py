@@ -111,6 +111,21 @@ class Pods:
         for work in self.works.values():
             work.cancel()
 
+    async def stop_all(self) -> None:
+        """Stops every container with its grace period; what became of them is reported by the next agent."""
+        running = []
+        for work in self.works.values():
+            pod = self._pods.get(work.uid)
+            grace_s = (pod["spec"].get("terminationGracePeriodSeconds") if pod else None) or 0
+            for name, attempts in work.attempts(pod).items():
+                if attempts[-1].alive:
+                    await work.runner.ask("stop", container=name, grace_s=grace_s)
+                    running.append((work, name))
+        while any(work.runs(name) for work, name in running):  # noqa: ASYNC110 - known by the records on disk
+            await asyncio.sleep(0.05)
+        for work in self.works.values():
+            await self._dismiss_runner(work)
+
     async def sync(self, uid: str) -> float | None:
         """One look at one pod; returns when to look again, in seconds."""
         pod = self._pods.get(uid)

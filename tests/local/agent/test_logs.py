@@ -1,0 +1,80 @@
+"""A container's log holds exactly what was written, however it came and wherever it is read from."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidegate.local.agent.runner.logfile import LogFile
+from tidegate.local.agent.serve.logs import LogOptions, options_from, read
+
+texts = st.lists(st.binary(max_size=40).map(lambda text: text.replace(b"\n", b"")), max_size=40)
+
+
+def written(folder: str, content: bytes, cuts: list[int], *, bytes_most: int = 10**9, files_most: int = 5) -> Path:
+    path = Path(folder) / "0.log"
+    log = LogFile(str(path), bytes_most=bytes_most, files_most=files_most)
+    edges = sorted({0, len(content), *(cut % (len(content) + 1) for cut in cuts)})
+    for start, end in itertools.pairwise(edges):
+        log.take("stdout", content[start:end])
+    log.finish()
+    return path
+
+
+def sizes(folder: Path) -> list[int]:
+    return [file.stat().st_size for file in sorted(folder.iterdir())]
+
+
+async def whole(path: Path, options: LogOptions) -> bytes:
+    return b"".join([piece async for piece in read(path, options, alive=lambda: False)])
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, st.lists(st.integers(0, 2000), max_size=10), st.booleans())
+async def test_what_is_read_is_what_was_written(lines: list[bytes], cuts: list[int], ends: bool) -> None:
+    """In whatever pieces it came, with or without a last newline, over rotated files too."""
+    content = b"\n".join(lines) + (b"\n" if ends else b"")
+    with TemporaryDirectory() as folder:
+        path = written(folder, content, cuts, bytes_most=200, files_most=1000)
+        assert await whole(path, LogOptions()) == content
+        assert await whole(path, LogOptions(follow=True)) == content
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, st.integers(0, 50))
+async def test_the_tail_is_the_end_of_the_whole(lines: list[bytes], count: int) -> None:
+    """Also where it reaches back into rotated files."""
+    content = b"".join(line + b"\n" for line in lines)
+    with TemporaryDirectory() as folder:
+        path = written(folder, content, list(range(0, 2000, 7)), bytes_most=150, files_most=1000)
+        expected = b"".join(line + b"\n" for line in (lines[-count:] if count else []))
+        assert await whole(path, LogOptions(tail_lines=count)) == expected
+
+
+async def test_rotation_bounds_what_is_kept(tmp_path: Path) -> None:
+    """Old files go; the newest lines stay."""
+    content = b"".join(b"%d\n" % n for n in range(5000))
+    path = written(str(tmp_path), content, list(range(0, len(content), 100)), bytes_most=1000, files_most=3)
+    kept = await whole(path, LogOptions())
+    assert content.endswith(kept)
+    assert sizes(tmp_path)[1:] == [size for size in sizes(tmp_path)[1:] if 0 < size < 5000]
+    assert len(sizes(tmp_path)) == 3
+
+
+async def test_a_line_longer_than_a_record_comes_back_whole(tmp_path: Path) -> None:
+    """It is kept in parts and joined again."""
+    content = b"x" * 100_000 + b"\nshort\n"
+    assert await whole(written(str(tmp_path), content, [5000, 50_000]), LogOptions()) == content
+
+
+def test_options_of_a_request_are_checked() -> None:
+    """A wrong one is named."""
+    assert options_from({"tailLines": "3", "follow": "true"}, now=0) == LogOptions(follow=True, tail_lines=3)
+    assert options_from({"sinceTime": "2026-01-01T01:00:00+01:00"}, now=0).since == "2026-01-01T00:00:00.000000000Z"
+    with pytest.raises(ValueError, match="tailLines"):
+        options_from({"tailLines": "x"}, now=0)
