@@ -169,8 +169,12 @@ class Cluster:
         """Open a chunked watch on a collection; `timeout_s` bounds the silence between two events."""
         connection = self._connect(timeout_s)
         query = urlencode({"watch": "true", **(params or {})})
-        connection.request("GET", f"{path}?{query}", headers=self._headers(headers, None))
-        return Watch(connection, connection.getresponse())
+        try:
+            connection.request("GET", f"{path}?{query}", headers=self._headers(headers, None))
+            return Watch(connection, connection.getresponse())
+        except BaseException:
+            connection.close()
+            raise
 
     def get(self, path: str) -> Json:
         return self._expect("GET", path, None)

@@ -1,0 +1,1 @@
+"""Whole programs against whole servers: operators, Spark, and the power cut."""
