@@ -175,7 +175,7 @@ words = st.one_of(
 
 
 @unhurried
-@given(words.filter(lambda word: word != ".inf"), words)
+@given(words.filter(lambda word: word != ".inf" and "e" not in word.lower()), words)
 def test_words_of_yaml_mean_the_same(kubernetes: GoDecoder, key: str, word: str) -> None:
     """A map of strings tells what a word is: a string is taken, anything else refused with its type."""
     text = (

@@ -13,11 +13,11 @@ from tidegate.local.schema.bodies import (
     key_count,
     parse_json,
     parse_json_repeats,
-    parse_yaml,
 )
 from tidegate.local.schema.node import Schema
 from tidegate.local.schema.paths import dotted, is_known, wrong_words
 from tidegate.local.schema.readers import Path, Walk, WrongValueError, struct_reader
+from tidegate.local.schema.yaml_bodies import parse_yaml
 
 FieldValidation = Literal["Strict", "Warn", "Ignore"]
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from tidegate.local.schema.bodies import keys_in
 from tidegate.local.schema.definitions import JSON_SCHEMA, Field, GoType, definition, go_type
 from tidegate.local.schema.values import (
     canonical_base64,
@@ -95,7 +96,7 @@ def struct_reader(name: str) -> Reader:
             plan = plans.get(key)
             if plan is None:
                 walk.unknown.append((path, key))
-                walk.keys += _keys_in(item)
+                walk.keys += keys_in(item)
                 gone.append(key)
                 continue
             plain, read_item, stays = plan
@@ -294,7 +295,7 @@ def _read_int_or_string(value: Any, path: Path, walk: Walk) -> Any:
 
 
 def _read_anything(value: Any, path: Path, walk: Walk) -> Any:
-    walk.keys += _keys_in(value)
+    walk.keys += keys_in(value)
     return value
 
 
@@ -319,12 +320,3 @@ def _schema_or(other: str) -> Reader:
         return fresh or None if other != "bool" and not isinstance(fresh, dict) else fresh
 
     return read
-
-
-def _keys_in(value: Any) -> int:
-    """How many keys all objects inside `value` have."""
-    if value.__class__ is dict:
-        return len(value) + sum(_keys_in(item) for item in value.values() if item.__class__ in {dict, list})
-    if value.__class__ is list:
-        return sum(_keys_in(item) for item in value if item.__class__ in {dict, list})
-    return 0
