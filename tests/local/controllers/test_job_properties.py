@@ -60,6 +60,14 @@ class JobHistory(RuleBasedStateMachine):
     def look_and_die(self, writes: int) -> None:
         self.world.look(writes=writes)
 
+    @rule(releases=st.integers(0, 2))
+    def look_and_die_while_counting(self, releases: int) -> None:
+        """The moment that matters most: the status is written, some finalizers are off and others are not."""
+        if not self.world.job.finished:
+            plan = self.world_plan()
+            pods = len(plan.create) + len(plan.delete) + 2 * len(plan.drop)
+            self.world.look(writes=pods + 1 + releases)
+
     @precondition(lambda self: self.world.running)
     @rule(data=st.data())
     def start(self, data: st.DataObject) -> None:
