@@ -116,7 +116,9 @@ class Informer(Generic[T]):
             _log.info("Listing %s again: %s.", self._plural, why)
             follow.version = ""
         except OSError as broken:
-            _log.info("The watch of %s broke (%s); going on from there.", self._plural, broken or type(broken).__name__)
+            _log.info(
+                "The watch of %s broke (%s); going on from there.", self._plural, str(broken) or type(broken).__name__
+            )
         except msgspec.ValidationError as unfit:
             _log.error("An object of %s cannot be read (%s); it blocks those behind it.", self._plural, unfit)
         except Exception:

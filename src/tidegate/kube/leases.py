@@ -129,7 +129,7 @@ class LeaderElection:
             _log.debug("The lease %s was not taken: %s", self._name, refused.message)
             held = False
         except OSError as broken:
-            _log.info("The lease %s could not be reached (%s).", self._name, broken or type(broken).__name__)
+            _log.info("The lease %s could not be reached (%s).", self._name, str(broken) or type(broken).__name__)
             held = False
         if held:
             self._good_until = sent_at + self._terms.renew_within_s

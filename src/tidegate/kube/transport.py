@@ -96,7 +96,9 @@ class HttpTransport:
         except TimeoutError:
             raise TimeoutError(f"{self._base} did not answer in time.") from None
         except aiohttp.ClientError as error:
-            raise ConnectionError(f"The connection to {self._base} failed: {error or type(error).__name__}") from error
+            raise ConnectionError(
+                f"The connection to {self._base} failed: {str(error) or type(error).__name__}"
+            ) from error
 
     def _headers(self, request: Request, authorization: str | None) -> Mapping[str, str]:
         headers = {**request.headers, "accept-encoding": self._encoding}
@@ -145,6 +147,6 @@ async def _pieces(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     except TimeoutError:
         raise TimeoutError("The server has been silent for too long.") from None
     except aiohttp.ClientError as error:
-        raise ConnectionError(f"The stream broke: {error or type(error).__name__}") from error
+        raise ConnectionError(f"The stream broke: {str(error) or type(error).__name__}") from error
     finally:
         answer.close()
