@@ -26,6 +26,10 @@ class Relay:
         self.cut()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def point_to(self, url: str) -> None:
+        """New connections go to another server."""
+        self._target = urlsplit(url)
+
     def cut(self) -> None:
         self.cuts += 1
         for writer in self._writers:

@@ -102,7 +102,7 @@ async def live(story: list[Scene], watch_list: bool) -> None:
         check_lives(witness)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(story=st.lists(scenes, min_size=1, max_size=4), watch_list=st.booleans())
 def test_the_copy_ends_as_the_servers_and_every_handler_saw_a_consistent_story(
     story: list[Scene], watch_list: bool

@@ -255,6 +255,28 @@ async def change(client: Client, namespace: str, name: str, alive: set[str], rng
         await client.patch(CONFIGMAPS, name, {"data": {"x": str(rng.random())}}, namespace)
 
 
+async def test_another_server_at_the_same_address_is_found_out(client: Client, kube: RealKube, namespace: str) -> None:
+    """As after a lost disk: its versions are behind ours, and of a watch from the future it says nothing at all."""
+    made = await client.create(CONFIGMAPS, config_map(namespace, "before"))
+    while int(made["metadata"]["resourceVersion"]) < 2000:
+        wishes = ({"data": {"x": uuid.uuid4().hex}} for _ in range(50))
+        await asyncio.gather(*(client.patch(CONFIGMAPS, "before", wish, namespace) for wish in wishes))
+        made = await client.get(CONFIGMAPS, "before", namespace)
+    with RealKube(controllers=False) as successor:
+        async with Relay(kube.cluster.url) as relay:
+            fragile = connect(Access(relay.url, Fixed.token(ADMIN_TOKEN), Trust(verify=False)))
+            fresh = connect(kubeconfig=successor.kubeconfig)
+            await fresh.create(NAMESPACES, {"metadata": {"name": namespace}})
+            await fresh.create(CONFIGMAPS, config_map(namespace, "after"))
+            async with following(fragile, namespace) as (_, witness):
+                relay.point_to(successor.url)
+                relay.cut()
+                await witness.until(lambda: {name for _, name in witness.held} == {"after"})
+                assert [what for what, _, _ in witness.told] == ["appeared", "gone", "appeared"]
+            await fragile.close()
+            await fresh.close()
+
+
 async def test_an_informer_needs_no_list_where_the_server_has_watch_list(client: Client, namespace: str) -> None:
     await client.create(CONFIGMAPS, config_map(namespace, "a"))
     async with following(client, namespace, initial_idle_s=20.0) as (informer, witness):

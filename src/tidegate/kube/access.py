@@ -105,7 +105,7 @@ def _show(context: ssl.SSLContext, certificate: Certificate) -> None:
 def _as_file(content: bytes) -> Iterator[str]:
     """A path to read the content from, for as long as the block lasts: OpenSSL takes certificates from files only.
     In memory where the system has such files, else in one that only we can read."""
-    if hasattr(os, "memfd_create"):
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
         path = f"/proc/self/fd/{descriptor}"
     else:

@@ -46,6 +46,10 @@ class _Obtained:
     expires_at: float | None = None
     at: float = 0.0
 
+    @property
+    def header(self) -> str | None:
+        return f"Bearer {self.token}" if self.token else None
+
     def is_good(self) -> bool:
         return self.expires_at is None or time.time() < self.expires_at
 
@@ -59,8 +63,7 @@ class ExecPlugin:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
 
     async def authorization(self) -> str | None:
-        obtained = await self._current()
-        return f"Bearer {obtained.token}" if obtained.token else None
+        return (await self._current()).header
 
     async def certificate(self) -> Certificate | None:
         return (await self._current()).shown
@@ -68,7 +71,7 @@ class ExecPlugin:
     async def renew(self, refused: str | None) -> bool:
         async with self._lock:
             held = self._obtained
-            if held is None or time.monotonic() - held.at >= _APART_S:
+            if held is None or (refused in (None, held.header) and time.monotonic() - held.at >= _APART_S):
                 self._obtained = await self._run(held)
         return True
 

@@ -21,6 +21,9 @@ _SAFE = "/:@!$&'()*+,;=~"
 _READ_BUFFER = 1 << 20
 """Large lists come in large pieces; aiohttp's own 64 KiB would pause and resume the socket all the time."""
 
+_KEEP_S = 30.0
+"""How long an idle connection is kept: shorter than servers do, so that no request meets one that just closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -129,7 +132,7 @@ class HttpTransport:
 
         def session(idle_s: float, connections: int) -> aiohttp.ClientSession:
             return aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(ssl=tls, limit=connections),
+                connector=aiohttp.TCPConnector(ssl=tls, limit=connections, keepalive_timeout=_KEEP_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(sock_connect=self._limits.connect_s, sock_read=idle_s),
                 read_bufsize=_READ_BUFFER,
