@@ -10,7 +10,15 @@ from typing import Any
 Json = Any
 Path = tuple[str | int, ...]
 _LEFT_ALONE = (("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"), ("metadata", "namespace"))
-_SERVERS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "deletionTimestamp")
+_SERVERS = (
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+)
 _TEXTS = ("", "Bad_Value!", "x" * 300, "a.b", "/abs", "../up", "10", "-")
 _NUMBERS = (-1, 0, 1, 70000, 2**31 - 1)
 

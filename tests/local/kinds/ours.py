@@ -19,6 +19,7 @@ from tidegate.local.schema.definitions import resources
 
 Json = Any
 UID = "11111111-2222-3333-4444-555555555555"
+NOW = "2026-01-01T00:00:00Z"
 _SAMPLES = Path(__file__).with_name("samples")
 
 
@@ -75,7 +76,7 @@ def decoded(obj: Json) -> Json:
     return decode_builtin(json.dumps(obj).encode(), schema).obj
 
 
-def created(obj: Json, uid: str = UID, now: str = "2026-01-01T00:00:00Z") -> Verdict:
+def created(obj: Json, uid: str = UID, now: str = NOW) -> Verdict:
     """As `POST` does it: read, default, prepare, judge."""
     sort = sort_of(obj)
     try:
@@ -105,7 +106,14 @@ def updated(obj: Json, old: Json, subresource: str = "") -> Verdict:
     strategy = sort.strategy
     strategy.default(new)
     metadata.drop_repeated_owners(new)
-    for key in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"):
+    for key in (
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "resourceVersion",
+    ):
         if key in known["metadata"]:
             new["metadata"].setdefault(key, known["metadata"][key])
     before = copy.deepcopy(known)

@@ -42,6 +42,14 @@ def store(cluster: Cluster, obj: Json) -> Json:
     return reply.json
 
 
+def store_status(cluster: Cluster, obj: Json) -> Json:
+    """Writes the status for good; what is stored."""
+    path = f"{sort_of(obj).path}/{obj['metadata']['name']}"
+    reply = cluster.http("PUT", f"{path}/status", obj)
+    assert reply.status == 200, reply.body
+    return reply.json
+
+
 def _verdict(reply: Any) -> Verdict:
     answer = reply.json
     if reply.status < 300:

@@ -178,6 +178,14 @@ class APIService(BuiltIn):
                 yield invalid(f"spec.{key}", spec.get(key) or 0, f"must be positive and less than {most}")
         yield from _backing_service(spec)
 
+    def check_status(self, obj: Object, old: Object) -> Errors:
+        yield from _known_statuses(child(obj, "status"))
+
+
+def _known_statuses(status: Object) -> Errors:
+    for at, condition in items(status, "conditions", "status"):
+        yield from maybe_one_of(f"{at}.status", condition.get("status") or "", ("True", "False", "Unknown"))
+
 
 def _backing_service(spec: Object) -> Errors:
     service, skips, bundle = spec.get("service"), spec.get("insecureSkipTLSVerify"), spec.get("caBundle")

@@ -247,7 +247,7 @@ class RuntimeClass(BuiltIn):
     def default(self, obj: Object) -> None:
         round_up(child(obj, "overhead").get("podFixed"))
 
-    def check_create(self, obj: Object) -> Errors:
+    def check(self, obj: Object) -> Errors:
         yield from name_of("handler", obj.get("handler") or "")
         if (fixed := child(obj, "overhead").get("podFixed")) is not None:
             yield from requirements("overhead", {"limits": fixed})

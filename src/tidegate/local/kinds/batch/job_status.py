@@ -23,8 +23,9 @@ def check(job: Object, old: Object) -> Errors:
     yield from _times(job, old)
     yield from _finished(job, old)
     yield from _indexes(job, old)
-    ready, active = status.get("ready") or 0, status.get("active") or 0
-    if ready > active and (ready != (was.get("ready") or 0) or active != (was.get("active") or 0)):
+    ready, active = status.get("ready"), status.get("active") or 0
+    changed = ready != was.get("ready") or active != (was.get("active") or 0)
+    if ready is not None and ready > active and changed:
         yield invalid("status.ready", ready, "cannot set more ready pods than active")
     yield from _counters(job, old)
 
