@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -75,13 +77,10 @@ def test_a_lost_runner_is_told_honestly(node: Node, namespace: str) -> None:
     made = node.run(namespace, container(f"sleep {marker}"))
     node.running(namespace)
     node.kill()
-    import os
-    import signal
-
     for pid in processes_with(made["metadata"]["uid"]):
         os.kill(pid, signal.SIGKILL)
-    node.eventually(lambda: not processes_with(marker), what="the container ends with its runner")
     node.start()
+    node.eventually(lambda: not processes_with(marker), what="the container is gone like its runner")
     ended = node.ended(namespace)["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (ended["reason"], ended["exitCode"]) == ("ContainerStatusUnknown", 137)
 

@@ -227,15 +227,14 @@ def test_pre_stop_runs_before_the_signal_and_post_start_after_the_start(node: No
         metadata={"finalizers": ["tests.example/look"]},
     )
     node.until(namespace, lambda pod: pod["status"]["phase"] == "Running" and state(pod)["ready"])
-    node.delete(namespace, "pod")
-    node.ended(namespace)
-    assert node.log(namespace).splitlines() == ["post", "pre"]
-    node.cluster.http(
-        "PATCH",
-        f"/api/v1/namespaces/{namespace}/pods/pod",
-        b'{"metadata":{"finalizers":null}}',
-        {"Content-Type": "application/merge-patch+json"},
-    )
+    try:
+        node.delete(namespace, "pod")
+        node.ended(namespace)
+        assert node.log(namespace).splitlines() == ["post", "pre"]
+    finally:
+        free = b'{"metadata":{"finalizers":null}}'
+        path = f"/api/v1/namespaces/{namespace}/pods/pod"
+        node.cluster.http("PATCH", path, free, {"Content-Type": "application/merge-patch+json"})
 
 
 def test_active_deadline_ends_the_pod(node: Node, namespace: str) -> None:

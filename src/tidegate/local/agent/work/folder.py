@@ -46,6 +46,10 @@ class Work:
         alive = self.runner.alive()
         return attempts_of(pod, self.runner.records(), self.folder, runner_alive=alive)
 
+    def lost(self) -> bool:
+        """Whether something ran whose runner is gone without a word."""
+        return any(attempts[-1].state == "lost" for attempts in self.attempts(None).values())
+
     def runs(self, container: str) -> bool:
         last = self.attempts(None).get(container, ())
         return bool(last) and last[-1].alive

@@ -18,7 +18,7 @@ from tidegate.kube.events import EventRecorder
 from tidegate.kube.resources import PODS
 from tidegate.local.agent.cgroups import Cgroups
 from tidegate.local.agent.pod.decide import decide
-from tidegate.local.agent.pod.facts import Decision, Facts, Obstacle, Start, Stop
+from tidegate.local.agent.pod.facts import Attempt, Decision, Facts, Obstacle, Start, Stop
 from tidegate.local.agent.sandbox.environment import Place
 from tidegate.local.agent.sandbox.names import hostname_of
 from tidegate.local.agent.sandbox.objects import ApiObjects, Awaited, ServiceAccountTokens
@@ -29,7 +29,7 @@ from tidegate.local.agent.work.checks import Target
 from tidegate.local.agent.work.folder import Work, load_all
 from tidegate.local.agent.work.prepare import Preparer
 from tidegate.local.agent.work.probes import Probing, known_health
-from tidegate.local.agent.work.processes import RunnerError
+from tidegate.local.agent.work.processes import RunnerError, sweep
 from tidegate.local.agent.work.report import overlaid, report
 from tidegate.local.agent.work.stopping import stop
 
@@ -38,7 +38,7 @@ Spec = Mapping[str, Any]
 _log = logging.getLogger(__name__)
 
 _REFRESH_S = 60.0
-_RETRY_S = 10.0
+_RETRY_S = 3.0
 
 
 class Surroundings(Protocol):
@@ -140,7 +140,6 @@ class Pods:
         pod = overlaid(pod, work.sent)
         decision = await self._proceed(pod, work, now)
         self._do_stops(pod, work, decision.stop)
-        self._tend_probes(pod, work)
         await report(self._client, pod, work, decision.status)
         if decision.over:
             await self._close(work)
@@ -171,6 +170,8 @@ class Pods:
     async def _proceed(self, pod: Spec, work: Work, now: float) -> Decision:
         """Decides, starts what is to be started, and decides again on what came of it."""
         work.obstacles, work.held_up = {}, False
+        if work.lost():
+            sweep(work.uid)
         obstacle = None if _ended(pod) or work.closed else await self._fill(pod, work, now)
         decision = self._decide(pod, work, obstacle, now)
         for start in decision.start:
@@ -178,8 +179,10 @@ class Pods:
         return self._decide(pod, work, obstacle, time.time()) if decision.start else decision
 
     def _decide(self, pod: Spec, work: Work, obstacle: Obstacle | None, now: float) -> Decision:
+        attempts = work.attempts(pod)
+        self._tend_probes(pod, work, attempts)
         facts = Facts(
-            attempts=work.attempts(pod),
+            attempts=attempts,
             health={name: probing.health for name, probing in work.probes.items()},
             obstacle=obstacle,
             obstacles=work.obstacles,
@@ -266,9 +269,8 @@ class Pods:
 
     # Watching and stopping.
 
-    def _tend_probes(self, pod: Spec, work: Work) -> None:
-        """Every running container is looked after by exactly one Probing."""
-        attempts = work.attempts(pod)
+    def _tend_probes(self, pod: Spec, work: Work, attempts: Mapping[str, tuple[Attempt, ...]]) -> None:
+        """Every running container is looked after by exactly one Probing: before that, nobody may call it ready."""
         for name, probing in list(work.probes.items()):
             last = attempts[name][-1]
             if last.state != "running" or last.number != probing.attempt or _ended(pod):
@@ -354,6 +356,7 @@ class Pods:
         await self._dismiss_runner(work)
         if work.runner.alive():
             return 0.1
+        sweep(work.uid)
         await self._close(work)
         work.cancel()
         work.remove()

@@ -15,7 +15,7 @@ from tidegate.local.agent.sandbox.rewriting import rewriter
 from tidegate.local.agent.sandbox.volumes import mounts_of
 from tidegate.local.agent.settings import Settings
 from tidegate.local.agent.work.observe import log_path, termination_path
-from tidegate.local.agent.work.processes import Launch
+from tidegate.local.agent.work.processes import MARK, Launch
 
 Spec = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ class Preparer:
     def _base(self, image_env: Mapping[str, str], image_path: tuple[str, ...], place: Place) -> dict[str, str]:
         env = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         env["PATH"] = ":".join([*image_path, env.get("PATH", os.defpath)])
-        env["HOSTNAME"] = names.hostname_of(place.pod)
+        env |= {"HOSTNAME": names.hostname_of(place.pod), MARK: place.pod["metadata"]["uid"]}
         return env | {name: expanded(value, {"POD_IP": place.pod_ip}) for name, value in image_env.items()}
 
     def _termination(self, container: Spec, attempt: int, folder: Path) -> dict[str, Any]:

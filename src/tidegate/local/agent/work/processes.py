@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -146,6 +147,20 @@ class Runner:
             connection.close()
             raise RunnerError(f"the pod's runner is not there: {error}") from error
         return connection
+
+
+MARK = "TIDEGATE_POD_UID"
+"""In the environment of every process of a pod, so that none is forgotten whose runner and init were both killed."""
+
+
+def sweep(pod_uid: str) -> None:
+    """Kills what is left of a pod that has no runner."""
+    mark = f"{MARK}={pod_uid}".encode()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGKILL)
 
 
 async def _line(connection: socket.socket) -> dict[str, Any]:
