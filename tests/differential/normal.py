@@ -13,6 +13,7 @@ Json = Any
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 RANDOM_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+RANDOM = "kube-api-access-<random>"
 ADDRESSES = {"clusterIP", "clusterIPs", "podIP", "hostIP", "nodePort", "healthCheckNodePort"}
 SECRETS = {"token", "caBundle", "continue", "ca.crt"}
 # What controllers own differs in its writers' names, not in what a client relies on.
@@ -66,7 +67,7 @@ class Normal:
     def _object(self, value: dict[str, Json]) -> Json:
         if "fieldsType" in value and CONTROLLERS.fullmatch(value.get("manager", "")):
             return None
-        shown = {key: self._value(item, key) for key, item in value.items()}
+        shown = {RANDOM_VOLUME.sub(RANDOM, key): self._value(item, key) for key, item in value.items()}
         if "resourceVersion" in value:
             shown["resourceVersion"] = self._version(value.get("uid", ""), value["resourceVersion"])
         if value.get("generateName") and str(value.get("name", "")).startswith(value["generateName"]):
@@ -85,7 +86,7 @@ class Normal:
         if TIME.fullmatch(value) and _recent(value):
             return "<time>" if "." not in value else "<micro time>"
         value = UID.sub("<uid>", value.replace(self._namespace, "NS"))
-        return RANDOM_VOLUME.sub("kube-api-access-<random>", value)
+        return RANDOM_VOLUME.sub(RANDOM, value)
 
 
 def _owner(entry: Json) -> tuple[str, ...]:
