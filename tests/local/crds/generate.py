@@ -288,3 +288,37 @@ def _object_value(rng: Random, node: Json, wrong: float, depth: int) -> Json:
     if rng.random() < wrong * 2:
         made[rng.choice(("zz", "a"))] = anything(rng, 2)
     return made
+
+
+def loosened(node: Json) -> Json:
+    """The same shape without what narrows its values."""
+    if not isinstance(node, dict):
+        return node
+    shape = {
+        key: value for key, value in node.items() if key in ("type", "nullable") or key.startswith("x-kubernetes-")
+    }
+    if "items" in node:
+        shape["items"] = loosened(node["items"])
+    if "properties" in node:
+        shape["properties"] = {name: loosened(child) for name, child in node["properties"].items()}
+    if "additionalProperties" in node:
+        shape["additionalProperties"] = loosened(node["additionalProperties"])
+    if shape.get("x-kubernetes-list-type") == "map":
+        shape["items"]["required"] = node["items"]["required"]
+    return shape
+
+
+def changed(rng: Random, old: Json, node: Json) -> Json:
+    """A value near `old`: often one part of it is another, sometimes nothing is."""
+    how = rng.random()
+    if isinstance(old, dict) and old and how < 0.7:
+        name = rng.choice(list(old))
+        inner = (node.get("properties") or {}).get(name) or node.get("additionalProperties")
+        return old | ({name: changed(rng, old[name], inner)} if isinstance(inner, dict) else {})
+    if isinstance(old, list) and old and how < 0.7:
+        if rng.random() < 0.3:
+            return old[::-1]
+        place = rng.randrange(len(old))
+        fresh = changed(rng, old[place], node["items"]) if isinstance(node.get("items"), dict) else old[place]
+        return [*old[:place], fresh, *old[place + 1 :]]
+    return value(rng, node, wrong=0.05) if how < 0.9 else old

@@ -10,35 +10,29 @@ import msgspec
 _encode = msgspec.json.Encoder().encode
 
 
-class _Twice(dict[str, Any]):
-    """An object that remembers which of its fields were said more than once."""
-
-    twice: tuple[str, ...] = ()
+class _Pairs(list[tuple[str, Any]]):
+    """An object as it was written: every field in its place, also one said again."""
 
 
 def duplicate_fields(body: bytes, obj: Any) -> list[str]:
-    """Paths of fields said twice in `body`, whose parsed form is `obj`, in order of appearance."""
+    """Paths of fields said twice in `body`, whose parsed form is `obj`, in the order in which they are said again."""
     # A body as long as its own shortest form can hold nothing twice; clients send that form nearly always.
     if len(body.rstrip()) <= len(_encode(obj)):
         return []
     found: list[str] = []
-    _collect(json.loads(body, object_pairs_hook=_noted), "", found)
+    _collect(json.loads(body, object_pairs_hook=_Pairs), "", found)
     return found
 
 
-def _noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = _Twice(pairs)
-    if len(made) != len(pairs):
-        seen: set[str] = set()
-        made.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
-    return made
-
-
 def _collect(value: Any, path: str, found: list[str]) -> None:
-    if isinstance(value, _Twice):
-        found += [f"{path}.{key}" if path else key for key in value.twice]
-        for key, child in value.items():
-            _collect(child, f"{path}.{key}" if path else key, found)
+    if isinstance(value, _Pairs):
+        seen: set[str] = set()
+        for key, child in value:
+            place = f"{path}.{key}" if path else key
+            if key in seen and place not in found:
+                found.append(place)
+            seen.add(key)
+            _collect(child, place, found)
     elif isinstance(value, list):
         for index, child in enumerate(value):
             _collect(child, f"{path}[{index}]", found)

@@ -21,6 +21,7 @@ from tidegate.local.errors import FieldError
 from tidegate.local.schema.node import Schema
 
 _MOST_MESSAGE_BYTES = 5 * 1024
+_VARIABLES = ("self", "oldSelf", "has_old", "old")
 _MAYBE_OLD = "[has_old ? optional.of(old) : optional.none()].all(oldSelf, {})"
 
 
@@ -36,12 +37,27 @@ class Rule:
     message_program: Program | None
     reason: str
     field: str
+    respelled: dict[str, str]
+    """Fields whose real names the rule cannot spell, with how it spells them."""
 
-    def ask(self, bindings: Object) -> CelError | bool:
+    def ask(self, bindings: Any) -> CelError | bool:
         verdict = self.program.evaluate(bindings)
         return verdict if isinstance(verdict, CelError) else verdict is True
 
-    def detail(self, bindings: Object) -> str:
+    def trouble(self, error: CelError) -> str:
+        """Why it could not be asked."""
+        told, _, key = error.message.rpartition(" ")
+        if told == "no such key:":
+            error = CelError(f"{told} {self.respelled.get(key, key)}")
+        if error.message.startswith("no such overload"):
+            said = "call arguments did not match a supported operator, function or macro signature for rule"
+            return f"'{error}': {said}: {self.said}"
+        if error.too_costly:
+            said = "no further validation rules will be run due to call cost exceeds limit for rule"
+            return f"'{error}': {said}: {self.said}"
+        return f"{error} evaluating rule: {self.said}"
+
+    def detail(self, bindings: Any) -> str:
         """Why it failed: what messageExpression makes of it, if that works, else the message, else the rule."""
         if self.message_program is not None:
             text = self.message_program.evaluate(bindings)
@@ -67,7 +83,7 @@ def compile_rule(raw: Object, schema: Schema, *, root: bool) -> Rule:
     shape = with_metadata(schema) if root or schema.embedded else schema
     walk = _walked(text, shape, optional=optional)
     running = _MAYBE_OLD.format(walk.to_run()) if optional else walk.to_run()
-    program = compile_expression(running, variables=("self", "oldSelf", "has_old", "old"), checked=False)
+    program = compile_expression(running, variables=_VARIABLES, checked=False)
     uses_old = any(node.sort == "ident" and node.name == "oldSelf" for node in _parsed(text).tree.walk())
     message = raw.get("messageExpression")
     try:
@@ -76,7 +92,7 @@ def compile_rule(raw: Object, schema: Schema, *, root: bool) -> Rule:
         where = ""
     return Rule(
         program, uses_old, optional, (raw.get("message") or text).strip(), (raw.get("message") or "").strip(),
-        _message_program(message, shape) if message else None, raw.get("reason") or "", where,
+        _message_program(message, shape) if message else None, raw.get("reason") or "", where, walk.respelled,
     )  # fmt: skip
 
 
@@ -94,7 +110,7 @@ def _walked(text: str, shape: Schema, *, optional: bool = False) -> Walk:
 
 def _message_program(text: str, shape: Schema) -> Program | None:
     try:
-        return compile_expression(_walked(text, shape).to_run(), variables=("self", "oldSelf"), checked=False)
+        return compile_expression(_walked(text, shape).to_run(), variables=_VARIABLES, checked=False)
     except CompileError:
         return None
 
@@ -209,7 +225,8 @@ class Rules:
             yield from self.items._check(child, match, f"{path}[{index}]", known, before or nearest)
 
     def _ask(self, value: Any, old: Any, path: str, before: Before | None) -> Iterator[FieldError]:
-        bindings = {"self": value, "oldSelf": old, "old": old, "has_old": old is not None}
+        former = {"oldSelf": old, "old": old} if any(rule.uses_old for rule in self.rules) else {}
+        bindings = self.rules[0].program.bound({"self": value, "has_old": old is not None} | former)
         for rule in self.rules:
             if rule.uses_old and old is None and not rule.optional_old:
                 continue
@@ -217,7 +234,7 @@ class Rules:
             if verdict is True:
                 continue
             if isinstance(verdict, CelError):
-                yield errors.invalid(path or "<nil>", self.schema.type, _trouble(verdict, rule.said))
+                yield errors.invalid(path or "<nil>", self.schema.type, rule.trouble(verdict))
                 if verdict.too_costly:
                     return
             elif rule.uses_old or before is None or not before.unchanged:
@@ -237,12 +254,3 @@ class Rules:
         if self.schema.type in ("object", "array"):
             return FieldError("Invalid value", place, f"Invalid value: {detail}")
         return errors.invalid(place, value, detail)
-
-
-def _trouble(error: CelError, rule: str) -> str:
-    if error.message.startswith("no such overload"):
-        said = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{error}': {said}: {rule}"
-    if error.too_costly:
-        return f"'{error}': no further validation rules will be run due to call cost exceeds limit for rule: {rule}"
-    return f"{error} evaluating rule: {rule}"

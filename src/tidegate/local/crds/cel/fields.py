@@ -84,6 +84,8 @@ class Walk:
     chains: dict[str, str] = field(default_factory=dict)
     """For checking: variables of one field each, with their types."""
     chain_edits: list[tuple[int, int, str]] = field(default_factory=list)
+    respelled: dict[str, str] = field(default_factory=dict)
+    """Real names of fields, with the names the expression has for them."""
 
     def read(self, node: Node, scope: dict[str, Schema | None]) -> Schema | None:
         """The shape of what `node` gives, if that is known; notes what it finds on the way."""
@@ -105,27 +107,31 @@ class Walk:
     def _select(self, node: Node, scope: dict[str, Schema | None]) -> Schema | None:
         assert node.operand is not None
         outer = self.read(node.operand, scope)
+        place = node.position
         if node.test:  # has() itself is what the library points at
             node.position = self.text.find(".", self._end(node.operand))
-        shape = self._member(outer, node.name, node.position)
+        shape = self._member(outer, node.name, node.position, said_at=place)
         end = self._end(node)
         if shape is not None and end and not node.test:
             self._convert(shape, _start(node), end)
             self._chain(node, shape, end)
         return shape
 
-    def _member(self, outer: Schema | None, name: str, place: int, *, width: int = 1) -> Schema | None:
+    def _member(
+        self, outer: Schema | None, name: str, place: int, *, width: int = 1, said_at: int | None = None
+    ) -> Schema | None:
         """The field `name` of `outer`, named after `width` signs at `place`; one that does not exist is a problem."""
         if outer is None or outer.type != "object" or outer.int_or_string:
             return None
         if outer.values is not None and not outer.properties:
             return outer.values if outer.values.type or outer.values.int_or_string else None
         for own, child in outer.properties.items():
-            if escaped(own) == name and exposed(child):
+            if name in (escaped(own), own) and exposed(child):
                 if own != name and (found := _NAME.match(self.text, place + width)):
                     self.edits.append((place + width, found.end(), f"`{own}`"))
+                    self.respelled[own] = name
                 return with_metadata(child) if child.embedded else child
-        self.problems.append((place, f"undefined field '{name}'"))
+        self.problems.append((place if said_at is None else said_at, f"undefined field '{name}'"))
         return None
 
     def _call(self, node: Node, scope: dict[str, Schema | None]) -> Schema | None:

@@ -20,8 +20,21 @@ _WORDS = (
     (re.compile(r"Index error: index=(-?\d+).*"), r"index out of bounds: \1"),
     (re.compile(r"No matching overloads found.*|Applying SELECT to non-message type"), "no such overload"),
     (re.compile(r"divide by zero"), "division by zero"),
+    (
+        re.compile(r"String to (Duration|Timestamp) conversion failed"),
+        r"type conversion error from 'string' to 'google.protobuf.\1'",
+    ),
+    (re.compile(r"cannot convert string to (\w+)"), r"type conversion error from 'string' to '\1'"),
     (re.compile(r'No value with name "(.*)" found in Activation'), r"no such attribute(s): \1"),
     (re.compile(r"Iteration budget exceeded|work budget exceeded"), "operation cancelled: actual cost limit exceeded"),
+)
+
+_COMPILE_WORDS = (
+    (
+        re.compile(r"expression of type ('[^']*') cannot be the operand of a select operation"),
+        r"type \1 does not support field selection",
+    ),
+    (re.compile(r"google\.protobuf\.(Timestamp|Duration)(?=[,)'])"), lambda found: found[1].lower()),
 )
 
 
@@ -46,11 +59,12 @@ class CelError:
 class Program:
     """A compiled expression."""
 
-    __slots__ = ("_compiled", "result_type", "text", "tree")
+    __slots__ = ("_compiled", "_environment", "result_type", "text", "tree")
 
-    def __init__(self, text: str, compiled: Any, result_type: str) -> None:
+    def __init__(self, text: str, compiled: Any, environment: Any, result_type: str) -> None:
         self.text = text
         self._compiled = compiled
+        self._environment = environment
         self.result_type = result_type
         """"bool", "string" …; "dyn" where only running it can tell."""
         self.tree = syntax.tree(compiled.serialize())
@@ -58,11 +72,16 @@ class Program:
     def uses(self, variable: str) -> bool:
         return any(node.sort == "ident" and node.name == variable for node in self.tree.walk())
 
-    def evaluate(self, bindings: Mapping[str, Any]) -> Any:
-        """The value as plain data, or a CelError."""
+    def bound(self, bindings: Mapping[str, Any]) -> Any:
+        """Bindings made ready once, for several programs of the same variables."""
+        return self._environment.Activation(bindings)
+
+    def evaluate(self, bindings: Mapping[str, Any] | Any) -> Any:
+        """The value as plain data, or a CelError. `bindings` are values by variable, or what `bound` made of them."""
         budget.refill()
         try:
-            result = self._compiled.eval(data=bindings)
+            ready = bindings if not isinstance(bindings, Mapping) else self.bound(bindings)
+            result = self._compiled.eval(ready)
             if str(result.type()) == "ERROR":
                 return CelError(_in_go_words(str(result.value())))
             return result.plain_value()
@@ -76,7 +95,7 @@ def compile_expression(text: str, *, variables: Iterable[str] | Mapping[str, str
     types = variables if isinstance(variables, Mapping) else dict.fromkeys(variables, "any")
     named = tuple(sorted(types.items()))
     result_type = _compiled(text, named, True).return_type().name().lower() if checked else "dyn"
-    return Program(text, _compiled(text, named, False), result_type)
+    return Program(text, _compiled(text, named, False), _environment(named, False), result_type)
 
 
 def _compiled(text: str, variables: tuple[tuple[str, str], ...], checked: bool) -> Any:
@@ -84,7 +103,10 @@ def _compiled(text: str, variables: tuple[tuple[str, str], ...], checked: bool) 
         return _environment(variables, checked).compile(text, disable_check=not checked)
     except RuntimeError as error:
         found = _STATUS.match(str(error))
-        raise CompileError(found[1] if found else str(error)) from None
+        said = found[1] if found else str(error)
+        for pattern, words in _COMPILE_WORDS:
+            said = pattern.sub(words, said)
+        raise CompileError(said) from None
 
 
 @lru_cache(maxsize=64)

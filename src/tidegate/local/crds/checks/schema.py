@@ -13,7 +13,7 @@ from tidegate.local.crds.compile import compiled
 from tidegate.local.crds.paths import FieldPathError, field_path
 from tidegate.local.crds.rules import rule_faults, uses_old_self
 from tidegate.local.crds.values.shape import META
-from tidegate.local.errors import FieldError, forbidden_field, invalid, not_supported, required
+from tidegate.local.errors import FieldError, forbidden_field, invalid, not_supported, required, shown
 
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
@@ -258,8 +258,9 @@ def _rule_compilation(raw: Object, path: str, place: _Place) -> Iterator[FieldEr
     if not rules:
         return
     for fault in rule_faults(rules, compiled(raw), root=place.root):
-        shown = _as_go(rules[fault.index])
-        yield invalid(f"{path}.x-kubernetes-validations[{fault.index}].{fault.key}", shown, fault.detail)
+        rule_text = _as_go(rules[fault.index])
+        where = f"{path}.x-kubernetes-validations[{fault.index}].{fault.key}"
+        yield FieldError("Invalid value", where, f"Invalid value: {rule_text}: {fault.detail}")
     for index, rule in enumerate(rules):
         where = f"{path}.x-kubernetes-validations[{index}]"
         if uses_old_self(rule):
@@ -271,10 +272,14 @@ def _rule_compilation(raw: Object, path: str, place: _Place) -> Iterator[FieldEr
             yield invalid(f"{where}.optionalOldSelf", rule["optionalOldSelf"], said)
 
 
-def _as_go(rule: Object) -> Object:
+def _as_go(rule: Object) -> str:
     """A rule as Kubernetes shows it in messages: under the names its own code has for the fields."""
-    return {
+    named = {
         "Rule": rule.get("rule", ""), "Message": rule.get("message", ""),
         "MessageExpression": rule.get("messageExpression", ""), "Reason": rule.get("reason"),
         "FieldPath": rule.get("fieldPath", ""), "OptionalOldSelf": rule.get("optionalOldSelf"),
     }  # fmt: skip
+    text = shown(named)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tidegate.kube.wire import Object
-from tidegate.local import errors
+from tidegate.local.crds.values.result import shown
 from tidegate.local.errors import FieldError
 from tidegate.local.schema.node import Schema
 
@@ -51,17 +51,31 @@ def repeats(schema: Schema) -> Repeats | None:
 
 def _in_list(schema: Schema, value: list[Any], path: str) -> list[FieldError]:
     if schema.list_type == "set":
-        return [errors.duplicate(f"{path}[{index}]", value[index]) for index in _second_times(value)]
+        return [_duplicate(f"{path}[{index}]", value[index]) for index in _second_times(value)]
+    if len(schema.map_keys) == 1 and _plainly_distinct(value, schema.map_keys[0]):
+        return []
     for index, item in enumerate(value):
         if item is not None and not isinstance(item, dict):
             said = "must be an object for an array of list-type map"
-            return [errors.invalid(f"{path}[{index}]", item, said)]
+            return [FieldError("Invalid value", f"{path}[{index}]", f"Invalid value: {shown(item)}: {said}")]
     keys = [{key: item[key] for key in schema.map_keys if key in item} if item else {} for item in value]
-    return [errors.duplicate(f"{path}[{index}]", keys[index]) for index in _second_times(keys)]
+    return [_duplicate(f"{path}[{index}]", keys[index]) for index in _second_times(keys)]
+
+
+def _duplicate(place: str, value: Any) -> FieldError:
+    return FieldError("Duplicate value", place, f"Duplicate value: {shown(value)}")
+
+
+def _plainly_distinct(items: list[Any], key: str) -> bool:
+    """The usual case at little cost: every item is named by a text, and no two alike."""
+    names = {item.get(key) if item.__class__ is dict else None for item in items}
+    return len(names) == len(items) and all(name.__class__ is str for name in names)
 
 
 def _second_times(values: list[Any]) -> list[int]:
     """Where a value stands for the second time; a third time is not told again."""
+    if all(value.__class__ is str for value in values) and len(set(values)) == len(values):
+        return []
     seen: dict[bytes, int] = {}
     found = []
     for index, value in enumerate(values):

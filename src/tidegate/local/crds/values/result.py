@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -71,7 +72,7 @@ def _field_error(finding: Finding, under: str) -> FieldError:
         case "not supported":
             words = [option if isinstance(option, str) else errors.shown(option) for option in finding.options]
             listed = ", ".join(errors.shown(word) for word in words)
-            said = f"Unsupported value: {_shown(finding.value)}: supported values: {listed}"
+            said = f"Unsupported value: {shown(finding.value)}: supported values: {listed}"
             return FieldError("Unsupported value", place, said)
         case "too long":
             unit = "byte" if finding.limit == 1 else "bytes"
@@ -81,12 +82,18 @@ def _field_error(finding: Finding, under: str) -> FieldError:
         case "faulty":
             return errors.invalid(under or "<nil>", "", finding.said)
         case "invalid":
-            said = f"Invalid value: {_shown(finding.value)}: {finding.said}"
+            said = f"Invalid value: {shown(finding.value)}: {finding.said}"
             return FieldError("Invalid value", place, said)
 
 
-def _shown(value: Any) -> str:
-    return go_number(value) if isinstance(value, float) else errors.shown(value)
+def shown(value: Any) -> str:
+    """A value as Go shows it in messages: numbers and texts plainly, anything else as JSON with its keys in order."""
+    if isinstance(value, float):
+        return go_number(value)
+    if not isinstance(value, dict | list):
+        return errors.shown(value)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
 
 def too_many(place: str, actual: int, most: int) -> FieldError:

@@ -143,13 +143,26 @@ def _object(raw: Object) -> Check:
 
 
 def _combined(raw: Object) -> Check | None:
-    """anyOf and friends ask `reasons`, which alone can say a sure no."""
-    parts = {key: raw[key] for key in ("anyOf", "oneOf", "allOf", "not") if raw.get(key)}
-    if "not" in raw and raw["not"] is not None:
-        parts["not"] = raw["not"]
-    if not parts:
-        return None
-    return lambda value: not reasons(parts, value).findings
+    """anyOf and friends: a sure yes is found here, anything else asks `reasons`."""
+    parts = {key: raw[key] for key in ("anyOf", "oneOf", "allOf", "not") if raw.get(key) is not None}
+    if raw.get("x-kubernetes-int-or-string") and parts.get("anyOf") == [{"type": "integer"}, {"type": "string"}]:
+        del parts["anyOf"]  # the type says that already
+    checks: list[Check] = []
+    if options := parts.pop("anyOf", None):
+        checks.append(_any_of([verdict(option) for option in options], {"anyOf": options}))
+    for clause in parts.pop("allOf", ()):
+        checks.append(_sure(verdict(clause), clause))
+    if parts:
+        checks.append(lambda value: not reasons(parts, value).findings)
+    return None if not checks else checks[0] if len(checks) == 1 else _both(checks)
+
+
+def _any_of(options: list[Check | None], raw: Object) -> Check:
+    return lambda value: any(option is None or option(value) for option in options) or not reasons(raw, value).findings
+
+
+def _sure(check: Check | None, raw: Object) -> Check:
+    return lambda value: check is None or check(value) or not reasons(raw, value).findings
 
 
 def _enumerated(raw: Object) -> Check | None:

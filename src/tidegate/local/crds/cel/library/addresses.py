@@ -58,6 +58,8 @@ def _is_global_unicast(tagged: Tagged) -> bool:
 
 
 def _contains_ip(block: Tagged, address: Tagged | str) -> bool:
+    if isinstance(address, str) and not _holds(_read_ip, address):
+        raise ValueError("no such overload")
     wanted = _read_ip(address) if isinstance(address, str) else _ip(address)
     network = _cidr(block).network
     return wanted.version == network.version and wanted in network

@@ -13,6 +13,11 @@ ANY = ("int", "uint", "double", "string", "bool", "bytes", "list", "map", "times
 OWN = frozenset({"quantity", "ip", "cidr", "url", "semver", "format", "authorizer", "path_check", "group_check",
                  "resource_check", "decision"})  # fmt: skip
 
+_GO_NAMES = {
+    "quantity": "kubernetes.Quantity", "ip": "net.IP", "cidr": "net.CIDR", "url": "kubernetes.URL",
+    "semver": "kubernetes.Semver", "format": "kubernetes.NamedFormat",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -112,4 +117,4 @@ def named_type(kind: str, *, checked: bool) -> Any:
     if inner:
         held = named_type(inner.removesuffix(")"), checked=checked)
         return cel.Type.List(held) if outer == "list" else cel.Type.Map(cel.Type.STRING, held)
-    return cel.Type.AbstractType(f"kubernetes.{kind}") if checked else plain["map"]
+    return cel.Type.AbstractType(_GO_NAMES.get(kind, f"kubernetes.{kind}")) if checked else plain["map"]

@@ -78,11 +78,11 @@ def _last_index_of(items: list[Any], wanted: Any) -> int:
 
 def _slice(items: list[Any], start: int, end: int) -> list[Any]:
     if start < 0 or end < 0:
-        raise ValueError("cannot slice, negative indexes not supported")
+        raise ValueError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
-        raise ValueError("cannot slice, start index must be less than or equal to end index")
+        raise ValueError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
     if end > len(items):
-        raise ValueError(f"cannot slice, list is length {len(items)}")
+        raise ValueError(f"cannot slice({start}, {end}), list is length {len(items)}")
     return items[start:end]
 
 

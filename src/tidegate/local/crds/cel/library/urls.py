@@ -69,6 +69,6 @@ FUNCTIONS = [
     Function("url.getPort() string", _port),
     Function("url.getEscapedPath() string", lambda url: urlsplit(url["url"]).path),
     Function("url.getQuery() map(list(string))", lambda url: parse_qs(urlsplit(url["url"]).query, True)),
-    Function("format.validate(string) list(string)", lambda form, text: FORMATS[form["format"]](text)),
+    Function("format.validate(string) any", lambda form, text: FORMATS[form["format"]](text)),
     *(Function(f"::format.{name}() format", _named(name)) for name in FORMATS),
 ]

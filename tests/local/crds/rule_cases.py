@@ -1,0 +1,128 @@
+"""Validation rules with values to ask them of; what they answer is for a real API server to say."""
+
+# ruff: noqa: E501  (one case, one line)
+
+from __future__ import annotations
+
+from typing import Any
+
+TEXT: Any = {"type": "string", "maxLength": 40}
+NUMBERS: Any = {"type": "array", "maxItems": 6, "items": {"type": "integer"}}
+TEXTS: Any = {"type": "array", "maxItems": 6, "items": TEXT}
+MAP: Any = {"type": "object", "maxProperties": 6, "additionalProperties": TEXT}
+THING: Any = {
+    "type": "object",
+    "properties": {
+        "name": TEXT, "count": {"type": "integer"}, "size": {"type": "number"}, "on": {"type": "boolean"},
+        "when": {"type": "string", "format": "date-time"}, "wait": {"type": "string", "format": "duration"},
+        "day": {"type": "string", "format": "date"}, "data": {"type": "string", "format": "byte", "maxLength": 40},
+        "port": {"x-kubernetes-int-or-string": True}, "namespace": TEXT, "a-b": TEXT, "c.d": TEXT, "x__y": TEXT,
+        "list": NUMBERS, "labels": MAP,
+        "items": {"type": "array", "maxItems": 5, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+                  "items": {"type": "object", "required": ["k"], "properties": {"k": TEXT, "v": {"type": "integer"}}}},
+    },
+}  # fmt: skip
+
+CASES: list[tuple[Any, Any, list[Any]]] = [
+    (TEXT, "self.startsWith('a')", ["a", "b", ""]),
+    (TEXT, "self.size() > 2 && self.contains('b')", ["abc", "ab"]),
+    (TEXT, "self.matches('^[a-z]+$')", ["abc", "Abc", "a\n"]),
+    (TEXT, "self.lowerAscii() == self", ["abc", "Abc"]),
+    (TEXT, "self.split(',').size() == 2 && self.split(',')[1] == 'b'", ["a,b", "a", ","]),
+    (TEXT, "self.replace('a', 'b').indexOf('b') == 0", ["a", "xa"]),
+    (TEXT, "self.substring(1, 2) == 'b'", ["ab", "a", "xb"]),
+    (TEXT, "self.charAt(0) == 'a'", ["ab", "", "b"]),
+    (TEXT, "self.trim() != ''", [" ", "a"]),
+    (TEXT, "self.find('[0-9]+') == '12'", ["a12b", "a"]),
+    (TEXT, "self.findAll('[0-9]', 2).size() == 2", ["123", "1"]),
+    (TEXT, "['a', 'b'].exists(x, x == self)", ["a", "c"]),
+    (TEXT, "self in ['a', 'b']", ["a", "c"]),
+    (TEXT, "isQuantity(self) && quantity(self).isGreaterThan(quantity('1Gi'))", ["2Gi", "1Gi", "x", "1100M", "1.5Gi"]),
+    (TEXT, "quantity(self).add(quantity('500m')).compareTo(quantity('1')) == 0", ["500m", "1", "x"]),
+    (TEXT, "quantity(self).isInteger() && quantity(self).asInteger() == 2", ["2", "1500m"]),
+    (TEXT, "isURL(self) && url(self).getHostname() == 'a.b'", ["http://a.b:80/c", "x", "https://c/"]),
+    (TEXT, "url(self).getPort() == '80' && url(self).getScheme() == 'http'", ["http://a:80", "nope"]),
+    (TEXT, "isIP(self) && ip(self).family() == 4", ["1.2.3.4", "::1", "x"]),
+    (TEXT, "cidr('10.0.0.0/8').containsIP(self)", ["10.1.1.1", "11.0.0.0", "x"]),
+    (TEXT, "isCIDR(self) && cidr(self).prefixLength() == 24", ["10.0.0.0/24", "10.0.0.0/8", "x"]),
+    (TEXT, "!format.dns1123Label().validate(self).hasValue()", ["abc", "A", "a.b"]),
+    (TEXT, "isSemver(self) && semver(self).isLessThan(semver('2.0.0'))", ["1.9.0", "2.0.0", "2", "2.0.0-rc.1"]),
+    (TEXT, "'%s-%d'.format([self, 3]) == 'a-3'", ["a", "b"]),
+    (TEXT, "duration(self) > duration('1h')", ["2h", "1m", "x"]),
+    (TEXT, "timestamp(self) < timestamp('2020-01-01T00:00:00Z')", ["2019-01-01T00:00:00Z", "2021-01-01T00:00:00Z", "x"]),
+    (TEXT, "int(self) > 3", ["4", "3", "x"]),
+    (TEXT, {"rule": "self == 'a'", "message": " not a "}, ["a", "b"]),
+    (TEXT, {"rule": "self == 'a'", "messageExpression": "'got ' + self"}, ["a", "b", ""]),
+    (TEXT, {"rule": "self == 'a'", "message": "m", "messageExpression": "self.charAt(30)"}, ["b"]),
+    (TEXT, {"rule": "self == 'a'", "messageExpression": "self"}, ["b", "x\ny", " "]),
+    (TEXT, {"rule": "self == 'a'", "reason": "FieldValueForbidden"}, ["a", "b"]),
+    (TEXT, {"rule": "self == 'a'", "reason": "FieldValueRequired", "message": "give it"}, ["b"]),
+    (TEXT, {"rule": "self == 'a'", "reason": "FieldValueDuplicate"}, ["b"]),
+    (NUMBERS, "self.isSorted() && self.sum() % 2 == 0", [[1, 3], [3, 1], [1, 2], []]),
+    (NUMBERS, "self.max() > 3 && self.min() < 2", [[1, 4], [4], []]),
+    (NUMBERS, "self.indexOf(2) == 1 && self.lastIndexOf(2) == 2", [[1, 2, 2], [2, 1]]),
+    (NUMBERS, "self.all(x, x > 0) && self.exists_one(x, x == 1)", [[1, 2], [1, 1], [0], []]),
+    (NUMBERS, "self.map(x, x * 2).sum() == 6", [[1, 2], [1]]),
+    (NUMBERS, "self.filter(x, x > 1).size() == 1", [[1, 2], [2, 3]]),
+    (NUMBERS, "self[0] == 1", [[1], [], [2]]),
+    (NUMBERS, "sets.contains([1, 2, 3], self)", [[1], [4], []]),
+    (NUMBERS, "sets.intersects(self, [1]) || sets.equivalent(self, [5, 6])", [[1, 2], [6, 5], [7]]),
+    (NUMBERS, "self.sort() == self.distinct()", [[1, 2], [2, 1], [1, 1]]),
+    (NUMBERS, "self.slice(0, 1) == [1]", [[1, 2], [2], []]),
+    (NUMBERS, "10 / self[0] > 1", [[0], [2], [20]]),
+    (NUMBERS, "self[0] + 9223372036854775807 > 0", [[1], [-1]]),
+    (TEXTS, "self.join('-') == 'a-b'", [["a", "b"], ["a"]]),
+    (MAP, "self.all(k, self[k] != '')", [{"a": "b"}, {"a": ""}, {}]),
+    (MAP, "'a' in self && self.a == 'x'", [{"a": "x"}, {"b": "x"}, {"a": "y"}]),
+    (MAP, "self['a'] == 'x'", [{"a": "x"}, {}]),
+    (MAP, "self.?a.orValue('x') == 'x'", [{}, {"a": "x"}, {"a": "y"}]),
+    (THING, "has(self.name) && self.name != ''", [{"name": "a"}, {"name": ""}, {}]),
+    (THING, "self.name == 'a'", [{"name": "a"}, {}]),
+    (THING, "!has(self.count) || self.count > 2", [{}, {"count": 3}, {"count": 1}]),
+    (THING, "!has(self.size) || self.size / 2.0 > 0.4", [{"size": 1}, {"size": 0.5}, {}]),
+    (THING, "self.when < timestamp('2020-01-01T00:00:00Z')", [{"when": "2019-01-01T00:00:00Z"}, {"when": "2021-01-01T00:00:00Z"}]),
+    (THING, "self.when.getFullYear() == 2020", [{"when": "2020-05-01T00:00:00Z"}, {"when": "2021-05-01T00:00:00Z"}]),
+    (THING, "self.wait <= duration('1h')", [{"wait": "30m"}, {"wait": "2h"}, {"wait": "1h"}]),
+    (THING, "self.day.getMonth() == 0", [{"day": "2020-01-15"}, {"day": "2020-02-15"}]),
+    (THING, "self.data == b'abc'", [{"data": "YWJj"}, {"data": "YQ=="}]),
+    (THING, "type(self.port) == int ? self.port > 3 : self.port.endsWith('%')", [{"port": 4}, {"port": 1}, {"port": "5%"}, {"port": "x"}]),
+    (THING, "self.port > 3", [{"port": 4}, {"port": "a"}]),
+    (THING, "self.__namespace__ == 'x' && self.a__dash__b == 'y'", [{"namespace": "x", "a-b": "y"}, {"namespace": "x"}]),
+    (THING, "has(self.c__dot__d) && self.x__underscores__y == 'z'", [{"c.d": "", "x__y": "z"}, {"x__y": "z"}]),
+    (THING, "self.items.all(i, i.k.startsWith('a') && (!has(i.v) || i.v > 0))", [{"items": [{"k": "a", "v": 1}]}, {"items": [{"k": "b"}]}, {"items": []}]),
+    (THING, "self.items.exists(i, i.k == 'a')", [{"items": [{"k": "a"}]}, {"items": []}]),
+    (THING, "self.items.filter(i, i.v > 1)[0].k == 'a'", [{"items": [{"k": "a", "v": 2}]}, {"items": [{"k": "a", "v": 1}]}, {"items": [{"k": "a"}]}]),
+    (THING, "self.?name.orValue('d') == 'd' && !self.?count.hasValue()", [{}, {"name": "x"}, {"count": 1}]),
+    (THING, "self.labels.all(k, k.size() < 3) && size(self.labels) < 2", [{"labels": {"a": "b"}}, {"labels": {"abc": "b"}}]),
+    (THING, {"rule": "self.on", "fieldPath": ".on", "message": "must be on"}, [{"on": True}, {"on": False}, {}]),
+    (THING, {"rule": "self.on", "fieldPath": ".labels['a.b']"}, [{"on": False}]),
+    (THING, "self.list == [1, 2] || self.name == 'n'", [{"list": [1, 2]}, {"name": "n"}, {"list": [1], "name": "m"}]),
+    (THING, "[self.count, 3].max() == 3 && self.on ? true : false", [{"count": 1, "on": True}, {"count": 5, "on": True}]),
+]  # fmt: skip
+
+TRANSITIONS: list[tuple[Any, Any, Any, Any]] = [
+    ({"type": "integer"}, "self >= oldSelf", 1, 2),
+    ({"type": "integer"}, "self >= oldSelf", 2, 1),
+    ({"type": "integer"}, "self > 5", 1, 1),
+    ({"type": "integer"}, "self > 5", 1, 2),
+    ({"type": "integer"}, {"rule": "oldSelf.orValue(0) < self", "optionalOldSelf": True}, None, 3),
+    ({"type": "integer"}, {"rule": "oldSelf.orValue(0) < self", "optionalOldSelf": True}, 3, 2),
+    ({"type": "integer"}, {"rule": "!oldSelf.hasValue() || oldSelf.value() == self", "optionalOldSelf": True}, 3, 2),
+    (THING, "self.name == oldSelf.name", {"name": "a"}, {"name": "b"}),
+    (THING, "!has(oldSelf.name) || self.name == oldSelf.name", {"name": "a"}, {"name": "a", "count": 1}),
+    (THING, "self.name == 'x'", {"name": "a"}, {"name": "a"}),
+    (THING, "self.name == 'x'", {"name": "a"}, {"name": "a", "count": 1}),
+    (THING, "self.items.all(i, oldSelf.items.exists(o, o.k == i.k))", {"items": [{"k": "a"}]}, {"items": [{"k": "b"}]}),
+    (THING, "self.when >= oldSelf.when", {"when": "2020-01-01T00:00:00Z"}, {"when": "2019-01-01T00:00:00Z"}),
+]
+
+FAULTY: list[tuple[Any, str]] = [
+    (THING, "self.z == 100"), (THING, "self = 42"), (THING, "self.count + 'a' == 1"), (THING, "self.count"),
+    (THING, "self.name > 3"), (THING, "has(self.nope)"), (THING, "self.items.all(i, i.nope)"), (THING, "nope == 1"),
+    (THING, "self.items[0].nope == 1"), (THING, "self.labels.anything == 'x'"), (THING, "self.metadata.name == ''"),
+    (THING, "self.?nope.orValue(1) == 1"), (THING, "self.when > 3"), (THING, "self.name.foo()"), (THING, "1 +"),
+    (THING, "self.on && self.count"), (THING, "quantity(1).sign() == 1"),
+    (THING, "self.list[0].x == 1"), (THING, "quantity('1') == 1"),
+    (THING, "self.data == 'abc'"), (TEXT, "self"), (TEXT, "self > 1"), (TEXT, "self.x"), (NUMBERS, "self[0] == 'a'"),
+    (THING, "ip(self.name).isLessThan(ip('1.1.1.1'))"), (THING, "self.on ? 1 : 2"),
+]  # fmt: skip
