@@ -218,8 +218,10 @@ class FaultServer:
         sent = 0
         if not initial:
             self.is_watched.set()
-        async for line in self._lines(call, initial):
-            if fault is not None and sent >= fault.after:
+        lines = self._lines(call, initial)
+        while fault is None or sent < fault.after:
+            line = await anext(lines, None)
+            if line is None:
                 break
             _chunk(writer, line)
             await writer.drain()
@@ -262,8 +264,8 @@ class FaultServer:
             if self.bookmark_now:
                 position = self.version
                 self.bookmark_now = False
-                yield _line("BOOKMARK", _bookmark(position, {}))
                 self.has_sent_bookmark.set()
+                yield _line("BOOKMARK", _bookmark(position, {}))
             async with self.changed:
                 await self.changed.wait()
 
