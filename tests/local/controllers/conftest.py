@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.harness import Cluster, RealKube, missing_programs
-from tests.local.controllers.stage import Stage, client_of
+from tests.local.controllers.stage import Stage, client_of, close
 from tidegate.local.controllers import run_controllers
 
 ROOT_CA = "the authority"
@@ -44,4 +44,4 @@ async def stage(cluster: Cluster) -> AsyncIterator[Stage]:
     finally:
         controllers.cancel()
         await asyncio.gather(controllers, return_exceptions=True)
-        await client.close()
+        await close(client)

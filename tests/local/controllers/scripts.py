@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.local.controllers.stage import Stage, by_index, fails, finished, has, runs, succeeds, waits
+from tests.local.controllers.stage import CONTAINERS, Stage, by_index, fails, finished, has, runs, succeeds, waits
 from tidegate.kube import resources as r
 from tidegate.kube.wire import Object
 
@@ -229,6 +229,121 @@ async def scaled_amid_rollout(stage: Stage) -> Any:
     return bare(last["status"]), await _sets(stage, "amid")
 
 
+async def quota_counts(stage: Stage) -> Any:
+    """Pods (one of them ended), services, and a kind that is counted by its name."""
+    hard = {"pods": "10", "requests.cpu": "4", "limits.memory": "4Gi", "count/pods": "20", "services": "5"}
+    hard |= {"services.nodeports": "3", "count/deployments.apps": "9", "count/configmaps": "50"}
+    await stage.create(r.RESOURCEQUOTAS, "q", spec={"hard": hard})
+    await stage.create(r.RESOURCEQUOTAS, "best", spec={"hard": {"pods": "5"}, "scopes": ["BestEffort"]})
+    await stage.until(lambda: _used(stage, "q"))
+    await stage.until(lambda: _used(stage, "best"))
+    resources = {"requests": {"cpu": "250m"}, "limits": {"memory": "1Gi"}}
+    container = {"name": "main", "image": "host", "resources": resources}
+    for name in ("one", "two"):
+        await stage.create(r.PODS, name, spec={"containers": [container]})
+    port = {"port": 80}
+    await stage.create(r.SERVICES, "s", spec={"type": "NodePort", "ports": [port], "selector": {"app": "none"}})
+    await stage.create(r.DEPLOYMENTS, "none", spec=_empty("none"))
+
+    async def counted() -> Any:
+        used = await _used(stage, "q")
+        return used if used["pods"] == "2" and used["count/deployments.apps"] == "1" else None
+
+    first = await stage.until(counted)
+    ended = {"status": {"phase": "Succeeded"}}
+    await stage.client.patch(r.PODS, "one", ended, stage.namespace, subresource="status")
+    await stage.client.delete(r.SERVICES, "s", stage.namespace)
+
+    async def lowered() -> Any:
+        used = await _used(stage, "q")
+        return used if used["pods"] == "1" and used["services"] == "0" else None
+
+    return first, await stage.until(lowered), await _used(stage, "best")
+
+
+async def _used(stage: Stage, name: str) -> Any:
+    return (await stage.get(r.RESOURCEQUOTAS, name)).get("status", {}).get("used")
+
+
+def _empty(name: str) -> Object:
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "main", "image": "host"}]}}
+    return {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "template": template}
+
+
+async def endpoints_follow_pods(stage: Stage) -> Any:
+    await stage.client.create(r.NODES, {"metadata": {"name": stage.namespace}})
+    ports = [{"name": "web", "port": 80, "targetPort": "http"}, {"name": "raw", "port": 81, "targetPort": 9}]
+    await stage.create(r.SERVICES, "web", spec={"selector": {"app": "web"}, "ports": ports})
+    await stage.create(r.SERVICES, "flat", spec={"selector": {"app": "web"}, "clusterIP": "None"})
+    for at in (1, 2):
+        container = {"name": "main", "image": "host", "ports": [{"name": "http", "containerPort": 8080}]}
+        body = {"metadata": {"name": f"web{at}", "labels": {"app": "web"}}}
+        spec = {"containers": [container], "hostname": f"h{at}", "subdomain": "flat", "nodeName": stage.namespace}
+        await stage.client.create(r.PODS, {**body, "spec": spec}, stage.namespace)
+        ready = [{"type": "Ready", "status": "True" if at == 1 else "False"}]
+        address = {"podIP": f"10.9.0.{at}", "podIPs": [{"ip": f"10.9.0.{at}"}]}
+        status = {"status": {"phase": "Running", "conditions": ready, **address}}
+        await stage.client.patch(r.PODS, f"web{at}", status, stage.namespace, subresource="status")
+    return [await _shown_endpoints(stage, "web"), await _shown_endpoints(stage, "flat")]
+
+
+async def _shown_endpoints(stage: Stage, name: str) -> Any:
+    async def both() -> Any:
+        shown = await stage.get(r.ENDPOINTS, name) if await stage.exists(r.ENDPOINTS, name) else {}
+        slices = await stage.list(r.ENDPOINTSLICES, f"kubernetes.io/service-name={name}")
+        full = [each for each in slices if len(each.get("endpoints") or ()) == 2]
+        subsets = shown.get("subsets") or [{}]
+        complete = subsets[0].get("addresses") and subsets[0].get("notReadyAddresses")
+        return (shown, full[0]) if full and complete else None
+
+    endpoints, piece = await stage.until(both)
+    parts = [endpoints["metadata"].get("labels"), endpoints["subsets"], piece["metadata"]["labels"]]
+    parts += [sorted(piece["endpoints"], key=lambda each: each["addresses"]), piece.get("ports"), piece["addressType"]]
+    return _without_identities(parts)
+
+
+def _without_identities(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_identities(each) for key, each in value.items() if key not in _IDENTITIES}
+    if isinstance(value, list):
+        plain = [_without_identities(each) for each in value]
+        return sorted(plain, key=lambda each: each["port"]) if plain and _is_port(plain[0]) else plain
+    return value
+
+
+_IDENTITIES = {"uid", "namespace", "nodeName"}
+
+
+def _is_port(value: Any) -> bool:
+    return isinstance(value, dict) and "port" in value
+
+
+async def replicas_adopted_and_released(stage: Stage) -> Any:
+    """An orphan that matches is taken in, one whose label changes is let go and replaced; the oldest way as well."""
+    labels = {"name": "orphan", "labels": {"app": "rs"}}
+    await stage.client.create(r.PODS, {"metadata": labels, "spec": {"containers": CONTAINERS}}, stage.namespace)
+    await stage.create(r.REPLICASETS, "rs", spec=_empty("rs") | {"replicas": 2})
+
+    async def complete() -> Any:
+        pods = await stage.list(r.PODS, "app=rs")
+        owned = [each for each in pods if each["metadata"].get("ownerReferences")]
+        return pods if len(pods) == len(owned) == 2 else None
+
+    await stage.until(complete)
+    await stage.patch(r.PODS, "orphan", {"metadata": {"labels": {"app": "free"}}})
+
+    async def released() -> bool:
+        return not (await stage.get(r.PODS, "orphan"))["metadata"].get("ownerReferences")
+
+    await stage.until(released)
+    await stage.until(complete)
+    spec = _empty("rc")
+    await stage.create(r.REPLICATIONCONTROLLERS, "rc", spec=spec | {"replicas": 1, "selector": {"app": "rc"}})
+    last = await stage.play(r.REPLICATIONCONTROLLERS, "rc", runs, lambda each: each["status"].get("readyReplicas") == 1)
+    sets = await stage.play(r.REPLICASETS, "rs", runs, lambda each: each["status"].get("availableReplicas") == 2)
+    return bare(last["status"]), bare(sets["status"])
+
+
 JOB_SCRIPTS: list[Script] = [
     plain,
     one_failure_too_many,
@@ -253,3 +368,5 @@ DEPLOYMENT_SCRIPTS: list[Script] = [
     stuck,
     scaled_amid_rollout,
 ]
+OTHER_SCRIPTS: list[Script] = [endpoints_follow_pods, replicas_adopted_and_released]
+QUOTA_SCRIPTS: list[Script] = [quota_counts]

@@ -27,6 +27,12 @@ def client_of(cluster: Cluster) -> Client:
     return Client(HttpTransport(Access(cluster.url, Fixed.token(cluster.token), trust)))
 
 
+async def close(client: Client) -> None:
+    """TLS connections say goodbye in a later turn of the loop, which aiohttp gives no way to await."""
+    await client.close()
+    await asyncio.sleep(0.25)
+
+
 def stamp() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.harness import Cluster
-from tests.local.controllers.scripts import DEPLOYMENT_SCRIPTS, JOB_SCRIPTS, Script
-from tests.local.controllers.stage import Stage, client_of
+from tests.local.controllers.scripts import DEPLOYMENT_SCRIPTS, JOB_SCRIPTS, OTHER_SCRIPTS, QUOTA_SCRIPTS, Script
+from tests.local.controllers.stage import Stage, client_of, close
 
 pytestmark = pytest.mark.kube
 
@@ -20,7 +20,11 @@ async def _tell(stage: Stage, scripts: list[Script]) -> dict[str, Any]:
     return {script.__name__: end for script, end in zip(scripts, ends, strict=True)}
 
 
-@pytest.mark.parametrize("scripts", [JOB_SCRIPTS, DEPLOYMENT_SCRIPTS], ids=["jobs", "deployments"])
+# A quota counts whatever is in its namespace, so its story is told alone.
+STORIES = {"jobs": JOB_SCRIPTS, "deployments": DEPLOYMENT_SCRIPTS, "others": OTHER_SCRIPTS, "quotas": QUOTA_SCRIPTS}
+
+
+@pytest.mark.parametrize("scripts", STORIES.values(), ids=STORIES.keys())
 async def test_stories_end_as_kubernetes_ends_them(scripts: list[Script], stage: Stage, real_cluster: Cluster) -> None:
     """Final statuses are equal but for times and generated names."""
     client = client_of(real_cluster)
@@ -29,7 +33,7 @@ async def test_stories_end_as_kubernetes_ends_them(scripts: list[Script], stage:
         await original.open()
         theirs, ours = await _tell(original, scripts), await _tell(stage, scripts)
     finally:
-        await client.close()
+        await close(client)
     for name, expected in theirs.items():
         assert not isinstance(expected, BaseException), (name, expected)
         assert ours[name] == expected, name

@@ -28,6 +28,7 @@ class Caches:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._informers: list[Informer[Any]] = []
+        self._running = False
 
     @cached_property
     def pods(self) -> Informer[Pod]:
@@ -53,6 +54,7 @@ class Caches:
         self, resource: Resource[T], *, within: str | None = None, fields: str = "", **indexes: Index[T]
     ) -> Informer[T]:
         """An informer that runs with the others, of one namespace if `within` names it."""
+        assert not self._running, "caches are chosen before they run: a later one would never fill"
         informer = Informer(self._client, resource, within, fields=fields, indexes=dict(indexes))
         self._informers.append(informer)
         return informer
@@ -63,6 +65,7 @@ class Caches:
             await informer.synced()
 
     async def run(self) -> None:
+        self._running = True
         async with asyncio.TaskGroup() as group:
             for informer in self._informers:
                 group.create_task(informer.run())

@@ -49,15 +49,15 @@ class NodeLifecycleController:
         self._period_s, self._grace = period_s, timedelta(seconds=grace_s)
         self._heard: dict[str, datetime] = {}
         """When each node was last heard of, by our own clock: its own may be wrong."""
-        self._leases = caches.follow(LEASES, within=LEASE_NAMESPACE)
-        self._leases.on_change(self._lease_changed)
-        caches.nodes.on_change(self._node_changed)
+        self._pods, self._nodes = caches.pods, caches.nodes
+        self._nodes.on_change(self._node_changed)
+        caches.follow(LEASES, within=LEASE_NAMESPACE).on_change(self._lease_changed)
 
     async def run(self) -> None:
         await self._caches.synced()
         while True:
             now = self._clock()
-            for node in list(self._caches.nodes.all()):
+            for node in list(self._nodes.all()):
                 if now - self._heard.get(node.metadata.name, now) > self._grace:
                     await self._silence(node, now)
             await asyncio.sleep(self._period_s)
@@ -96,4 +96,4 @@ class NodeLifecycleController:
                 PODS, metadata.name, patch, metadata.namespace, type="strategic", subresource="status"
             )
 
-        await each_pod([pod for pod in self._caches.pods.by("node", node.metadata.name) if pod.ready], mark)
+        await each_pod([pod for pod in self._pods.by("node", node.metadata.name) if pod.ready], mark)

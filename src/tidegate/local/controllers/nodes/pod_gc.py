@@ -58,6 +58,7 @@ class PodGcController:
         ended_most: int = ENDED_MOST,
     ) -> None:
         self._client, self._caches, self._clock = client, caches, clock
+        self._pods, self._nodes = caches.pods, caches.nodes
         self._period_s, self._quarantine, self._ended_most = period_s, timedelta(seconds=quarantine_s), ended_most
         self._missing: dict[str, datetime] = {}
 
@@ -73,13 +74,13 @@ class PodGcController:
     async def _collect(self) -> None:
         now = self._clock()
         lost = await self._lost_nodes(now)
-        for each in condemned(list(self._caches.pods.all()), lost, ended_most=self._ended_most):
+        for each in condemned(list(self._pods.all()), lost, ended_most=self._ended_most):
             await self._remove(each, now)
 
     async def _lost_nodes(self, now: datetime) -> set[str]:
         """Nodes that pods name, that have been missing for the whole quarantine, and that the server does not know."""
-        named = {pod.spec.node_name for pod in self._caches.pods.all()} - {""}
-        missing = {name for name in named if self._caches.nodes.get(name) is None}
+        named = {pod.spec.node_name for pod in self._pods.all()} - {""}
+        missing = {name for name in named if self._nodes.get(name) is None}
         self._missing = {name: self._missing.get(name, now) for name in missing}
         overdue = [name for name, since in self._missing.items() if now - since >= self._quarantine]
         return {name for name in overdue if not await self._exists(name)}
