@@ -124,11 +124,31 @@ class Comparison:
                 body["metadata"][key] = drawn["metadata"].get(key, {})
         if self.random.random() < 0.2:
             body["metadata"]["managedFields"] = self.random.choice([None, [{}], [], [{"manager": "x"}]])
+        elif self.random.random() < 0.2:
+            body["metadata"]["managedFields"] = self.edited(body["metadata"].get("managedFields") or [])
         reply = self.send("PUT", self.name, manager, body)
         if reply.status == 200:
             told = {**reply.json, "metadata": {**reply.json["metadata"]}}
             told["metadata"]["managedFields"] = body["metadata"].get("managedFields")
             self.check_tracking(live, told, manager, theirs=reply.json)
+
+    def edited(self, entries: list[Object]) -> list[Object]:
+        """Entries as somebody leaves them who takes managedFields into their own hands."""
+        result = [entry for entry in entries if self.random.random() < 0.7]
+        for at, entry in enumerate(result):
+            change: Object = self.random.choice(
+                [
+                    {},
+                    {"manager": "renamed"},
+                    {"operation": "Apply"},
+                    {"fieldsV1": {"f:metadata": {"f:labels": {"f:app": {}}, "x:unknown": {}}}},
+                    {"fieldsV1": {}},
+                    {"subresource": "status"},
+                    {"time": None},
+                ]
+            )
+            result[at] = entry | change
+        return result
 
     def merge(self, live: Object) -> None:
         patch = self.world.config(self.random, self.name)

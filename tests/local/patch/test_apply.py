@@ -51,10 +51,14 @@ def widget(**spec: Any) -> Object:
     return {"apiVersion": "patch.test/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": spec}
 
 
+def entries_of(obj: Object) -> list[Object]:
+    entries: list[Object] = obj["metadata"].get("managedFields", [])
+    return entries
+
+
 def owned(obj: Object, manager: str) -> Object:
     """The fields of a manager; the empty set for one that has none."""
-    entries = obj["metadata"].get("managedFields", [])
-    return next((entry["fieldsV1"] for entry in entries if entry["manager"] == manager), {})
+    return next((entry["fieldsV1"] for entry in entries_of(obj) if entry["manager"] == manager), {})
 
 
 def drawn(world: World, seed: int) -> Object:
@@ -216,6 +220,14 @@ def test_entries_that_make_no_sense_are_passed_over() -> None:
     for nonsense in (None, [{"manager": "x"}], [{"manager": "x", "operation": "Apply", "apiVersion": "v1"}], ["x"]):
         sent = created | {"metadata": created["metadata"] | {"managedFields": nonsense}}
         assert update(created, sent, "bob") == created
+
+
+def test_an_entry_that_a_client_emptied_is_dropped() -> None:
+    created = update(update(None, widget(size=1), "ann"), widget(size=1), "ann")
+    both = update(created, created | {"spec": {"size": 1, "tags": ["x"]}}, "bob")
+    emptied = [entry | {"fieldsV1": {}} if entry["manager"] == "ann" else entry for entry in entries_of(both)]
+    sent = both | {"metadata": both["metadata"] | {"managedFields": emptied}}
+    assert [entry["manager"] for entry in entries_of(update(both, sent, "cy"))] == ["bob"]
 
 
 def test_managers_beyond_ten_are_thrown_together() -> None:

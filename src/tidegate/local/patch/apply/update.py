@@ -48,6 +48,7 @@ def track_update(
     if old is not None and not entries:
         # Tracking begins at creation or with the first apply; whoever reset it does not want it.
         return with_entries(new, [])
+    entries = [entry for entry in entries if entry["fieldsV1"]]
     if custom:
         entries = reconciled(entries, schema)
     try:
