@@ -1,6 +1,6 @@
 """The law of this package: what a real kube-apiserver says of a manifest, we say; what it makes of one, we make.
 
-Every sample is sent as it is, and once for each way of making it wrong: created, updated, and its status updated, all as
+Every sample is sent as it is, and once for each way of making it wrong: created, updated, its status updated; all in
 dry runs. Compared are the status code, the set of (reason, field) of the causes, and the object if it was accepted.
 """
 
@@ -150,3 +150,22 @@ def test_several_faults_at_once_are_all_told(kube: Cluster, spoilt: Any) -> None
     """Faults do not hide one another, or hide one another as they do in Kubernetes."""
     obj, faults = spoilt
     assert compare_create(kube, mutants.mutated(obj, *faults)) == "", [str(fault) for fault in faults]
+
+
+_DEBUGGER = {"name": "debugger", "image": "busybox", "command": ["sh"], "env": [{"name": "A", "value": "b"}]}
+
+
+@pytest.mark.parametrize("name", ["small", "host-pod", "rich"])
+@pytest.mark.parametrize("door", ["resize", "ephemeralcontainers"])
+def test_the_other_doors_of_a_pod_let_through_the_same(kube: Cluster, name: str, door: str) -> None:
+    """Resizing changes amounts, debugging adds containers; each refuses and forgets the rest as the real one does."""
+    old = theirs.store(kube, ours.sample("Pod", name))
+    asked = mutants.mutated(old)
+    if door == "ephemeralcontainers":
+        asked["spec"]["ephemeralContainers"] = [_DEBUGGER]
+    found = []
+    for mutation in mutants.mutations(asked, ("spec",)):
+        if len(mutation.path) < 4 or {"resources", "resizePolicy", "ephemeralContainers"} & set(mutation.path):
+            if said := compare_update(kube, mutants.mutated(asked, mutation), old, door):
+                found.append(f"{mutation}: {said}")
+    assert found == []

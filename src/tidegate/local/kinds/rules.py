@@ -5,7 +5,7 @@ An empty text counts as absent, as it does in Go; a zero or `false` only counts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidegate.kube.wire import Object
@@ -27,10 +27,10 @@ def child(obj: Mapping[str, Any], *keys: str) -> Object:
     return found  # type: ignore[no-any-return]
 
 
-def items(obj: Mapping[str, Any], key: str, path: str) -> Iterator[tuple[str, Any]]:
+def items(obj: Mapping[str, Any], key: str, path: str) -> Sequence[tuple[str, Any]]:
     """The items of list `key` of the object at `path`, each with its own path."""
-    for index, item in enumerate(obj.get(key) or ()):
-        yield f"{path}.{key}[{index}]", item
+    found = obj.get(key)
+    return [(f"{path}.{key}[{index}]", item) for index, item in enumerate(found)] if found else ()
 
 
 def wrong(path: str, value: Any, messages: Iterable[str]) -> Errors:

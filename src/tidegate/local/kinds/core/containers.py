@@ -28,10 +28,8 @@ _RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS = ("Restart", "RestartAllContainers")
 _ENV_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _NOT_INIT = "may not be set for init containers without restartPolicy=Always"
-_NOT_EPHEMERAL = (
-    *("ports", "resources", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe"),
-    *("resizePolicy", "restartPolicy", "restartPolicyRules"),
-)
+_NOT_EPHEMERAL = ("lifecycle", *handlers.PROBES, "restartPolicy")
+_EMPTY_IF_EPHEMERAL = ("ports", "resources", "resizePolicy", "restartPolicyRules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +118,9 @@ def check_ephemeral_containers(path: str, spec: Object, pod: PodContext) -> Erro
         target = container.get("targetContainerName")
         if target and target not in others:
             yield field_not_found(f"{at}.targetContainerName", target)
-        for key in _NOT_EPHEMERAL:
-            if container.get(key):
-                yield forbidden_field(f"{at}.{key}", "cannot be set for an Ephemeral Container")
+        refused = [key for key in _NOT_EPHEMERAL if container.get(key) is not None]
+        for key in [*refused, *(key for key in _EMPTY_IF_EPHEMERAL if container.get(key))]:
+            yield forbidden_field(f"{at}.{key}", "cannot be set for an Ephemeral Container")
         for mount_at, mount in items(container, "volumeMounts", at):
             for key in ("subPath", "subPathExpr"):
                 if mount.get(key):

@@ -39,6 +39,9 @@ def prepare(obj: Object, old: Object) -> None:
                 target.pop(key, None)
                 if key in container:
                     target[key] = container[key]
+    kept.pop("resources", None)
+    if spec.get("resources") is not None:
+        kept["resources"] = spec["resources"]
     obj["spec"] = kept
     keep_metadata(obj, old)
 
@@ -59,15 +62,26 @@ def check(obj: Object, old: Object) -> Errors:
     )
     if running is not None and running.get("resources") is None:
         yield forbidden_field("spec", "Pod running on node without support for resize")
-    if any(child(one, "resources").get(sort) for one in (spec, before) for sort in ("requests", "limits")):
-        gate = "InPlacePodLevelResourcesVerticalScalingEnabled"
-        says = f"resize of pods with pod-level resources is forbidden when {gate} feature gate is disabled"
-        yield forbidden_field("", says)
-        return
+    yield from _pod_level(spec, before)
     order = list(_order(spec, before))
     yield from order
     if not order:
         yield from _containers(spec, before)
+
+
+def _pod_level(spec: Object, old: Object) -> Errors:
+    """Amounts for the pod as a whole: they too may grow and shrink, and not go away."""
+    level, before = spec.get("resources"), old.get("resources")
+    if before is None and level is None:
+        return
+    if level is None:
+        yield forbidden_field("spec.resources", "pod-level resources cannot be removed")
+        return
+    for amounts in ("requests", "limits"):
+        if child(old, "resources", amounts).keys() - child(spec, "resources", amounts).keys():
+            yield forbidden_field(f"spec.resources.{amounts}", f"pod-level resource {amounts} cannot be removed")
+    if not same(_without_resizable(spec)["resources"], _without_resizable({"resources": before or {}})["resources"]):
+        yield forbidden_field("spec", "only cpu and memory resources are mutable at pod-level")
 
 
 def _order(spec: Object, old: Object) -> Errors:
@@ -88,7 +102,8 @@ def _containers(spec: Object, old: Object) -> Errors:
             for amounts in ("requests", "limits"):
                 if child(before, "resources", amounts).keys() - child(container, "resources", amounts).keys():
                     yield forbidden_field(f"{at}.resources.{amounts}", f"resource {amounts} cannot be removed")
-            if not same(_without_resizable(container), _without_resizable(before)):
+            claims = child(before, "resources").get("claims")
+            if claims or not same(_without_resizable(container), _without_resizable(before)):
                 if sort == "containers":
                     yield forbidden_field("spec", "only cpu and memory resources are mutable")
                 else:
