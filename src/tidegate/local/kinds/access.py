@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.kube.wire import Object
-from tidegate.local.errors import FieldError, forbidden_field, invalid, not_supported, required
+from tidegate.local.errors import FieldError, invalid, not_supported, required
 from tidegate.local.kinds import names
 from tidegate.local.kinds.builtin import BuiltIn
 from tidegate.local.kinds.rules import Errors, child, default, items, maybe_one_of, name_of, needs, same, wrong
@@ -95,33 +95,3 @@ def _subject(path: str, subject: Object, *, namespaced: bool) -> Errors:
         yield from maybe_one_of(f"{path}.apiGroup", group, (GROUP,))
     else:
         yield not_supported(f"{path}.kind", kind, ("ServiceAccount", "User", "Group"))
-
-
-class PriorityClass(BuiltIn):
-    def prepare_create(self, obj: Object) -> None:
-        # It has a generation, but nothing ever counts it up.
-        obj["metadata"]["generation"] = 1
-
-    def default(self, obj: Object) -> None:
-        if obj.get("preemptionPolicy") is None:
-            obj["preemptionPolicy"] = "PreemptLowerPriority"
-
-    def check_create(self, obj: Object) -> Errors:
-        name, value = child(obj, "metadata").get("name") or "", obj.get("value") or 0
-        known = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
-        if name.startswith("system-"):
-            if known.get(name) != value or obj.get("globalDefault"):
-                says = "priority class names with 'system-' prefix are reserved for system use only. error: "
-                yield forbidden_field("metadata.name", f"{says}{name} is not a known system priority class")
-        elif value > 1_000_000_000:
-            yield forbidden_field("value", "maximum allowed value of a user defined priority is 1000000000")
-        if (policy := obj.get("preemptionPolicy")) == "":
-            yield required("preemptionPolicy")
-        else:
-            yield from maybe_one_of("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
-
-    def check_update(self, obj: Object, old: Object) -> Errors:
-        if (obj.get("value") or 0) != (old.get("value") or 0):
-            yield forbidden_field("value", "may not be changed in an update.")
-        if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-            yield invalid("preemptionPolicy", obj.get("preemptionPolicy"), "field is immutable")

@@ -1,4 +1,4 @@
-"""Budgets, autoscalers and leases: what limits disruption, moves replica counts, and elects leaders."""
+"""Budgets, priorities, autoscalers and leases: who gives way, how many there are, and who leads."""
 
 from __future__ import annotations
 
@@ -223,3 +223,33 @@ def _metric_target(path: str, target: Object) -> Errors:
             yield invalid(f"{path}.{key}", amount, "must be positive")
     if (share := target.get("averageUtilization")) is not None and share < 1:
         yield invalid(f"{path}.averageUtilization", share, "must be greater than 0")
+
+
+class PriorityClass(BuiltIn):
+    def prepare_create(self, obj: Object) -> None:
+        # It has a generation, but nothing ever counts it up.
+        obj["metadata"]["generation"] = 1
+
+    def default(self, obj: Object) -> None:
+        if obj.get("preemptionPolicy") is None:
+            obj["preemptionPolicy"] = "PreemptLowerPriority"
+
+    def check_create(self, obj: Object) -> Errors:
+        name, value = child(obj, "metadata").get("name") or "", obj.get("value") or 0
+        known = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+        if name.startswith("system-"):
+            if known.get(name) != value or obj.get("globalDefault"):
+                says = "priority class names with 'system-' prefix are reserved for system use only. error: "
+                yield forbidden_field("metadata.name", f"{says}{name} is not a known system priority class")
+        elif value > 1_000_000_000:
+            yield forbidden_field("value", "maximum allowed value of a user defined priority is 1000000000")
+        if (policy := obj.get("preemptionPolicy")) == "":
+            yield required("preemptionPolicy")
+        else:
+            yield from maybe_one_of("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
+
+    def check_update(self, obj: Object, old: Object) -> Errors:
+        if (obj.get("value") or 0) != (old.get("value") or 0):
+            yield forbidden_field("value", "may not be changed in an update.")
+        if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
+            yield invalid("preemptionPolicy", obj.get("preemptionPolicy"), "field is immutable")

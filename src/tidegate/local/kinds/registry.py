@@ -25,13 +25,13 @@ _MODULES: dict[str, dict[str, tuple[str, ...]]] = {
         "reviews": ("Binding",),
     },
     "admissionregistration.k8s.io": {
-        "admission": (
-            *("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+        "admission.webhooks": ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+        "admission.policies": (
             *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
             *("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
-        )
+        ),
     },
-    "apiregistration.k8s.io": {"reviews": ("APIService",)},
+    "apiregistration.k8s.io": {"registration": ("APIService",)},
     "apps": {
         "apps.replicas": ("Deployment", "ReplicaSet"),
         "apps.sets": ("StatefulSet", "DaemonSet", "ControllerRevision"),
@@ -40,16 +40,16 @@ _MODULES: dict[str, dict[str, tuple[str, ...]]] = {
     "authorization.k8s.io": {"reviews": ("SelfSubjectAccessReview", "SubjectAccessReview", "LocalSubjectAccessReview")},
     "autoscaling": {"policy": ("HorizontalPodAutoscaler",), "reviews": ("Scale",)},
     "batch": {"batch.job": ("Job",), "batch.cron_job": ("CronJob",)},
-    "certificates.k8s.io": {"reviews": ("CertificateSigningRequest",)},
+    "certificates.k8s.io": {"registration": ("CertificateSigningRequest",)},
     "coordination.k8s.io": {"policy": ("Lease",)},
     "discovery.k8s.io": {"core.endpoints": ("EndpointSlice",)},
     "events.k8s.io": {"core.event": ("Event",)},
-    "flowcontrol.apiserver.k8s.io": {"reviews": ("FlowSchema", "PriorityLevelConfiguration")},
+    "flowcontrol.apiserver.k8s.io": {"flow": ("FlowSchema", "PriorityLevelConfiguration")},
     "networking.k8s.io": {"networking": ("NetworkPolicy", "Ingress", "IngressClass")},
     "node.k8s.io": {"storage": ("RuntimeClass",)},
     "policy": {"policy": ("PodDisruptionBudget",)},
     "rbac.authorization.k8s.io": {"access": ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")},
-    "scheduling.k8s.io": {"access": ("PriorityClass",)},
+    "scheduling.k8s.io": {"policy": ("PriorityClass",)},
     "storage.k8s.io": {"storage": ("StorageClass", "CSIDriver", "CSINode", "VolumeAttachment")},
 }
 

@@ -15,7 +15,7 @@ from tidegate.local.errors import (
     too_long,
 )
 from tidegate.local.kinds import names
-from tidegate.local.kinds.core import downward
+from tidegate.local.kinds.core import downward, projections
 from tidegate.local.kinds.core.claims import check_claim_spec, default_claim_spec
 from tidegate.local.kinds.core.resources import quantity
 from tidegate.local.kinds.core.security import backsteps, relative_path
@@ -23,7 +23,6 @@ from tidegate.local.kinds.metadata import check_annotations, check_labels
 from tidegate.local.kinds.rules import Errors, child, items, maybe_one_of, name_of, needs, one_of, wrong
 
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
-_FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 HOST_PATH_TYPES = (
     *("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate"),
     *("File", "FileOrCreate", "Socket"),
@@ -148,93 +147,6 @@ def _host_path(path: str, source: Object) -> Errors:
         yield from maybe_one_of(f"{path}.type", source.get("type"), HOST_PATH_TYPES)
 
 
-def _mode(path: str, source: Object, key: str = "defaultMode") -> Errors:
-    if (mode := source.get(key)) is not None and not 0 <= mode <= 0o777:
-        yield invalid(f"{path}.{key}", mode, _FILE_MODE)
-
-
-def _local_path(path: str, target: str) -> Errors:
-    yield from relative_path(path, target)
-    if target.startswith("..") and not target.startswith("../"):
-        yield invalid(path, target, "must not start with '..'")
-
-
-def _keys(path: str, source: Object) -> Errors:
-    for at, item in items(source, "items", path):
-        yield from needs(at, item, "key", "path")
-        yield from _local_path(f"{at}.path", item.get("path") or "")
-        yield from _mode(at, item, "mode")
-
-
-def _keyed(name_key: str) -> Callable[[str, Object], Errors]:
-    """A secret or a config map: a name, a mode and chosen keys."""
-
-    def check(path: str, source: Object) -> Errors:
-        yield from needs(path, source, name_key)
-        yield from _mode(path, source)
-        yield from _keys(path, source)
-
-    return check
-
-
-def _downward(path: str, source: Object) -> Errors:
-    yield from _mode(path, source)
-    yield from _downward_files(path, source)
-
-
-def _downward_files(path: str, source: Object) -> Errors:
-    for item in source.get("items") or ():
-        yield from needs(path, item, "path")
-        yield from _local_path(f"{path}.path", item.get("path") or "")
-        if (chosen := item.get("fieldRef")) is not None:
-            yield from downward.field_ref(f"{path}.fieldRef", chosen, in_volume=True)
-            if item.get("resourceFieldRef") is not None:
-                says = "fieldRef and resourceFieldRef can not be specified simultaneously"
-                yield invalid(path, "resource", says)
-        elif (chosen := item.get("resourceFieldRef")) is not None:
-            yield from downward.resource_field_ref(f"{path}.resourceFieldRef", chosen, in_volume=True)
-        else:
-            yield required(path, "one of fieldRef and resourceFieldRef is required")
-        yield from _mode(path, item, "mode")
-
-
-def _projected(path: str, source: Object) -> Errors:
-    yield from _mode(path, source)
-    seen: set[str] = set()
-    for at, one in items(source, "sources", path):
-        for sort in ("secret", "configMap"):
-            if (keyed := one.get(sort)) is not None:
-                yield from needs(f"{at}.{sort}", keyed, "name")
-                yield from _keys(f"{at}.{sort}", keyed)
-                yield from _unique_paths(path, keyed, seen, keyed.get("name") or "")
-        if (files := one.get("downwardAPI")) is not None:
-            yield from _downward_files(f"{at}.downwardAPI", files)
-            yield from _unique_paths(path, files, seen)
-        if (token := one.get("serviceAccountToken")) is not None:
-            yield from _token(path, f"{at}.serviceAccountToken", token)
-        if len([key for key, value in one.items() if value is not None]) > 1:
-            yield forbidden_field(at, "may not specify more than 1 volume type per source")
-
-
-def _unique_paths(path: str, source: Object, seen: set[str], shown: str = "") -> Errors:
-    for item in source.get("items") or ():
-        if target := item.get("path"):
-            if target in seen:
-                yield invalid(path, shown or target, "conflicting duplicate paths")
-            seen.add(target)
-
-
-def _token(path: str, token_path: str, token: Object) -> Errors:
-    seconds = token["expirationSeconds"]
-    if seconds < 600:
-        yield invalid(f"{token_path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
-    if seconds > 1 << 32:
-        yield invalid(f"{token_path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
-    yield from needs(path, token, "path")
-    if token.get("path"):
-        yield from _local_path(f"{path}.path", token["path"])
-
-
 def _ephemeral(path: str, source: Object) -> Errors:
     template = source.get("volumeClaimTemplate")
     at = f"{path}.volumeClaimTemplate"
@@ -300,7 +212,7 @@ _SOURCES: dict[str, Callable[[str, Object], Errors]] = {
     "gitRepo": _git_repo,
     "gcePersistentDisk": _with("pdName"),
     "awsElasticBlockStore": _with("volumeID"),
-    "secret": _keyed("secretName"),
+    "secret": projections.keyed("secretName"),
     "nfs": _nfs,
     "iscsi": _with("targetPortal", "iqn"),
     "glusterfs": _with("endpoints", "path"),
@@ -310,17 +222,17 @@ _SOURCES: dict[str, Callable[[str, Object], Errors]] = {
     "cinder": _with("volumeID"),
     "cephfs": _with("monitors"),
     "quobyte": _with("registry", "volume"),
-    "downwardAPI": _downward,
+    "downwardAPI": projections.downward_api,
     "fc": _with(),
     "flexVolume": _with("driver"),
-    "configMap": _keyed("name"),
+    "configMap": projections.keyed("name"),
     "azureFile": _with("secretName", "shareName"),
     "vsphereVolume": _with("volumePath"),
     "photonPersistentDisk": _with("pdID"),
     "portworxVolume": _with("volumeID"),
     "azureDisk": _with("diskName", "diskURI"),
     "storageos": _with(),
-    "projected": _projected,
+    "projected": projections.projected,
     "scaleIO": _with("gateway", "system", "volumeName"),
     "csi": _csi,
     "ephemeral": _ephemeral,
