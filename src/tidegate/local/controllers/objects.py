@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from tidegate.kube.wire import Object
+from tidegate.local.controllers.sharing import share
 
 
 class Struct(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
@@ -36,6 +37,9 @@ class Meta(Struct, frozen=True):
     annotations: dict[str, str] = msgspec.field(default_factory=dict)
     owner_references: tuple[OwnerRef, ...] = ()
     finalizers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        share(self, "namespace", "labels", "owner_references", "finalizers")
 
     @property
     def key(self) -> tuple[str, str]:

@@ -6,8 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from tidegate.local.controllers.objects import Meta, Struct
+from tidegate.local.controllers.sharing import met_before, share
 
 
 class Terminated(Struct, frozen=True):
@@ -31,6 +33,13 @@ class PodCondition(Struct, frozen=True):
     last_transition_time: datetime | None = None
 
 
+def _remembered(condition: PodCondition) -> PodCondition:
+    """Only of Ready does anybody ask since when; the others are then alike in all pods."""
+    if condition.type != "Ready":
+        return met_before(PodCondition(condition.type, condition.status), PodCondition)
+    return PodCondition("Ready", met_before(condition.status, str), condition.last_transition_time)
+
+
 class PodAddress(Struct, frozen=True):
     ip: str
 
@@ -42,6 +51,10 @@ class PodStatus(Struct, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     pod_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
+
+    def __post_init__(self) -> None:
+        share(self, "phase", "container_statuses")
+        force_setattr(self, "conditions", tuple(_remembered(each) for each in self.conditions))
 
 
 class ContainerPort(Struct, frozen=True):
@@ -73,6 +86,9 @@ class PodSpec(Struct, frozen=True):
     overhead: dict[str, str | int] = msgspec.field(default_factory=dict)
     resources: ResourceNeeds | None = None
     affinity: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        share(self, "containers", "init_containers", "node_name", "priority_class_name")
 
 
 class Pod(Struct, frozen=True):
