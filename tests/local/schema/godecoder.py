@@ -11,6 +11,7 @@ from typing import Any
 
 from tools.build_kube import cache, go
 
+MODULE = cache() / "kubernetes-module"
 SOURCE = Path(__file__).parent / "oracle" / "main.go"
 Kind = tuple[str, str, str]
 
@@ -51,5 +52,5 @@ def build() -> Path:
     """Compiles the program beside the real control plane's; a few seconds once that is built."""
     program = cache() / "bin" / "godecoder"
     if not program.exists() or program.stat().st_mtime < SOURCE.stat().st_mtime:
-        go("build", "-trimpath", "-o", str(program), str(SOURCE), cwd=cache() / "kubernetes-module")
+        go("build", "-trimpath", "-o", str(program), str(SOURCE), cwd=MODULE)
     return program

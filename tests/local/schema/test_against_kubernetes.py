@@ -130,7 +130,13 @@ times = st.one_of(
     st.text(max_size=8),
 )
 letters = st.text("ABab01+/= \n-_", max_size=12)
-unhurried = settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# The same examples in every run: a new one belongs in a run of its own, not in somebody else's change.
+unhurried = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 def _ask(kubernetes: GoDecoder, kind: Kind, body: Any) -> None:

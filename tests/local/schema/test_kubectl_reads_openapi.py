@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.harness import Cluster
 from tests.local.schema.openapi_front import openapi_front
-from tests.local.schema.published import GROUP, KINDS, crd
+from tests.local.schema.published import GROUP, KINDS
 
 pytestmark = pytest.mark.kube
 
@@ -37,16 +36,9 @@ WAVE: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def front(real_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, list[str]]]:
-    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    for kind in KINDS:
-        real_cluster.http("POST", crds, crd(kind))
-        real_cluster.eventually(f"/apis/{GROUP}/v1/{kind.plural}", lambda reply: reply.status == 200)
-    folder: Path = tmp_path_factory.mktemp("front")
-    with openapi_front(real_cluster, KINDS, folder) as found:
+def front(publisher: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, list[str]]]:
+    with openapi_front(publisher, KINDS, tmp_path_factory.mktemp("front")) as found:
         yield found
-    for kind in KINDS:
-        real_cluster.http("DELETE", f"{crds}/{kind.plural}.{GROUP}")
 
 
 def _run(front: tuple[Cluster, list[str]], *args: str, stdin: Any = None, code: int = 0) -> str:

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.harness import Cluster
-from tests.local.schema.published import GROUP, KINDS, crd
+from tests.local.schema.published import GROUP, KINDS
 from tidegate.local.schema.openapi import openapi_v2, openapi_v3, openapi_v3_paths
 
 pytestmark = pytest.mark.kube
-
-
-@pytest.fixture(scope="module")
-def real(real_cluster: Cluster) -> Iterator[Cluster]:
-    """A real server that has our CRDs and has published them."""
-    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    for kind in KINDS:
-        real_cluster.create(crds, crd(kind))
-    names = [kind.definition for kind in KINDS]
-    real_cluster.eventually(
-        f"/openapi/v3/apis/{GROUP}/v1",
-        lambda reply: reply.status == 200 and all(name in reply.body.decode() for name in names),
-    )
-    real_cluster.eventually("/openapi/v2", lambda reply: all(name in reply.body.decode() for name in names))
-    yield real_cluster
-    for kind in KINDS:
-        real_cluster.http("DELETE", f"{crds}/{kind.plural}.{GROUP}")
 
 
 def _facts(node: Any, *, named: bool = False) -> Any:
@@ -49,8 +31,8 @@ def _facts(node: Any, *, named: bool = False) -> Any:
 
 
 @pytest.mark.parametrize("path", openapi_v3_paths())
-def test_components_of_built_in_kinds_are_kubernetes_own(real: Cluster, path: str) -> None:
-    theirs = real.get(f"/openapi/v3/{path}")["components"]["schemas"]
+def test_components_of_built_in_kinds_are_kubernetes_own(publisher: Cluster, path: str) -> None:
+    theirs = publisher.get(f"/openapi/v3/{path}")["components"]["schemas"]
     _forget_what_is_not_taken_over(theirs)
     for name, ours in openapi_v3(path)["components"]["schemas"].items():
         # Some kinds of meta/v1 belong to every group there is; we name them once.
@@ -70,8 +52,8 @@ def _without_many_groups(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", openapi_v3_paths())
-def test_every_operation_is_one_that_kubernetes_has(real: Cluster, path: str) -> None:
-    theirs = real.get(f"/openapi/v3/{path}")["paths"]
+def test_every_operation_is_one_that_kubernetes_has(publisher: Cluster, path: str) -> None:
+    theirs = publisher.get(f"/openapi/v3/{path}")["paths"]
     _compare_operations(openapi_v3(path)["paths"], theirs)
 
 
@@ -97,8 +79,8 @@ def _contents(operation: dict[str, Any]) -> set[str]:
     return set(operation.get("requestBody", {}).get("content", {}))
 
 
-def test_a_crd_is_published_in_version_3_as_kubernetes_does(real: Cluster) -> None:
-    ours, theirs = openapi_v3(f"apis/{GROUP}/v1", KINDS), real.get(f"/openapi/v3/apis/{GROUP}/v1")
+def test_a_crd_is_published_in_version_3_as_kubernetes_does(publisher: Cluster) -> None:
+    ours, theirs = openapi_v3(f"apis/{GROUP}/v1", KINDS), publisher.get(f"/openapi/v3/apis/{GROUP}/v1")
     for kind in KINDS:
         for name in (kind.definition, kind.list_definition):
             assert _facts(ours["components"]["schemas"][name]) == _facts(theirs["components"]["schemas"][name])
@@ -106,15 +88,15 @@ def test_a_crd_is_published_in_version_3_as_kubernetes_does(real: Cluster) -> No
         assert ours_node.keys() == theirs["paths"][name].keys()
 
 
-def test_a_crd_is_published_in_version_2_as_kubernetes_does(real: Cluster) -> None:
-    ours, theirs = openapi_v2(KINDS)["definitions"], real.get("/openapi/v2")["definitions"]
+def test_a_crd_is_published_in_version_2_as_kubernetes_does(publisher: Cluster) -> None:
+    ours, theirs = openapi_v2(KINDS)["definitions"], publisher.get("/openapi/v2")["definitions"]
     for kind in KINDS:
         for name in (kind.definition, kind.list_definition):
             assert _facts(ours[name]) == _facts(theirs[name])
 
 
-def test_definitions_of_version_2_are_kubernetes_own(real: Cluster) -> None:
-    theirs = real.get("/openapi/v2")["definitions"]
+def test_definitions_of_version_2_are_kubernetes_own(publisher: Cluster) -> None:
+    theirs = publisher.get("/openapi/v2")["definitions"]
     _forget_what_is_not_taken_over(theirs)
     for name, ours in openapi_v2()["definitions"].items():
         _without_many_groups(ours, theirs[name])

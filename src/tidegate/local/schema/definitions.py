@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -106,7 +106,7 @@ class _File(msgspec.Struct):
 
 
 def _bytes() -> bytes:
-    return files(__package__).joinpath("kubernetes.json").read_bytes()
+    return Path(__file__).with_name("kubernetes.json").read_bytes()
 
 
 @cache

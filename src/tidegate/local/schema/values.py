@@ -25,7 +25,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 @lru_cache(maxsize=4096)
 def canonical_quantity(text: str) -> str:
     """A quantity as Kubernetes shows it: "0.5" is "500m", "1024Mi" is "1Gi"."""
-    text = text.strip()
+    text = text.strip(" ")
     if _is_kept(text):
         return text
     if text and _DIGITLESS.fullmatch(text):

@@ -149,7 +149,7 @@ def yaml_word(word: str) -> Any:
         return word
     if _ENDLESS.fullmatch(word):
         raise UnreadableError(f"json: unsupported value: {word}")
-    plain = word.replace("_", "")
+    plain = word if word[0] == "." else word.replace("_", "")
     if _INT.fullmatch(plain):
         digits = plain.lstrip("+-")
         octal = len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567"
