@@ -39,7 +39,11 @@ def node(
 ) -> Iterator[Node]:
     """An agent that binds and runs every pod; gone with all it ran after the test."""
     folder: Path = tmp_path_factory.mktemp("agent")
-    node = Node(cluster, folder, agent_tls, isolation=isolation)
+    tls = agent_tls
+    if cluster.name == "embedded":
+        pki = cluster.folder / "data" / "pki"
+        tls = Serving(ca=pki / "ca.crt", cert=pki / "agent.crt", key=pki / "agent.key")
+    node = Node(cluster, folder, tls, isolation=isolation)
     node.start()
     yield node
     node.dispose()

@@ -6,15 +6,17 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
 import sys
 from pathlib import Path
 
-from tidegate.kube.access import AccessError
+from tidegate.kube.access import Access, AccessError
 from tidegate.kube.config import load_access
 from tidegate.kube.connect import connect
 from tidegate.local.agent.agent import Agent
+from tidegate.local.agent.house.moving import leave, move_in
 from tidegate.local.agent.pod.facts import BackOff
 from tidegate.local.agent.settings import Settings
 from tidegate.local.lock import HeldError, Lock
@@ -81,16 +83,27 @@ def settings_of(told: argparse.Namespace) -> Settings:
     )
 
 
-async def serve(told: argparse.Namespace) -> None:
-    access = load_access(told.kubeconfig, None)
+def moved(told: argparse.Namespace, api_url: str) -> tuple[socket.socket | None, str]:
+    """An ordinary user's agent moves into a house of its own, where it may make namespaces; or why it cannot."""
+    if told.isolation == "loopback" or os.geteuid() == 0:
+        return None, ""
+    try:
+        return move_in(told.data_dir.resolve(), api_url=api_url, listen=told.listen, port=told.port), ""
+    except OSError as error:
+        return None, f"a user namespace cannot be used: {error}"
+
+
+async def serve(told: argparse.Namespace, access: Access, ear: socket.socket | None, why_not: str) -> None:
     client = connect(access, user_agent="tidegate-agent")
     try:
-        agent = Agent(client, settings_of(told), api_url=access.server)
+        agent = Agent(client, settings_of(told), api_url=access.server, ear=ear, house=why_not)
         running = asyncio.create_task(agent.run())
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, running.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await running
+        if ear is not None and not agent.has_running_pods():
+            leave(told.data_dir.resolve())
     finally:
         await client.close()
 
@@ -102,7 +115,9 @@ def main() -> int:
     )
     try:
         with Lock(told.data_dir / "agent.lock"):
-            asyncio.run(serve(told))
+            access = load_access(told.kubeconfig, None)
+        ear, why_not = moved(told, access.server)
+        asyncio.run(serve(told, access, ear, why_not))
     except HeldError as held:
         sys.stderr.write(f"An agent works in {told.data_dir} already (process {held.pid}). Stop it first.\n")
         return 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -40,11 +41,15 @@ _NAMES_S = 0.05
 class Agent:
     """`run` until cancelled. Pods go on running afterwards, unless the settings say they must stop."""
 
-    def __init__(self, client: Client, settings: Settings, *, api_url: str) -> None:
+    def __init__(
+        self, client: Client, settings: Settings, *, api_url: str, ear: socket.socket | None = None, house: str = ""
+    ) -> None:
+        """`ear`: where to listen for logs and exec, if not at the settings' address. `house`: why there is none."""
+        self._ear = ear
         settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._client = client
         self._settings = settings
-        self.isolation = network.probe(settings.isolation)
+        self.isolation = network.probe(settings.isolation, house)
         groups = cgroups.find(settings.cgroup, settings.node_name)
         self._bridge = network.bridge_name(str(settings.data_dir.resolve()))
         self._notes = {"tidegate.dev/isolation": _words(self.isolation), "tidegate.dev/limits": groups.reason}
@@ -124,9 +129,10 @@ class Agent:
             return 0
         routes = Routes(lambda: list(self.pods.works.values()))
         context = tls(told.certificate, told.key, told.client_ca)
-        server = await listen(routes.handle, told.listen, told.port, context)
+        ear = self._ear or socket.create_server((told.listen, told.port))
+        server = await listen(routes.handle, ear, context)
         stack.callback(server.close)
-        return int(server.sockets[0].getsockname()[1])
+        return int(ear.getsockname()[1])
 
     async def _end(self) -> None:
         """Leaves pods running, as a kubelet does, unless they are to be stopped."""
@@ -136,8 +142,11 @@ class Agent:
 
     def _close_network(self) -> None:
         """Leaves nothing behind once no pod needs the bridge any more."""
-        if not any(work.runner.alive() for work in self.pods.works.values()):
+        if not self.has_running_pods():
             network.remove_bridge(self._bridge)
+
+    def has_running_pods(self) -> bool:
+        return any(work.runner.alive() for work in self.pods.works.values())
 
     async def _keep_names(self) -> None:
         """Brings the hosts files of running pods up to date, a moment after something changed."""

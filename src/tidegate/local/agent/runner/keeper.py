@@ -41,7 +41,6 @@ class Keeper:
     def __init__(self, listener: socket.socket, *, namespaces: bool) -> None:
         self._listener = listener
         self._namespaces = namespaces
-        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC) if namespaces else -1
         self._poll = select.poll()
         self._clients: dict[int, tuple[socket.socket, bytes]] = {}
         self._fds: dict[int, list[int]] = {}
@@ -176,15 +175,11 @@ class Keeper:
         for fd in (out_end, err_end):
             os.set_blocking(fd, True)
         log = LogFile(launch["log"], bytes_most=launch["logBytes"], files_most=launch["logFiles"])
-        if self._namespaces:
-            linux.unshare(linux.NEWPID)
-        pid = os.fork()
+        pid = linux.fork_into(linux.NEWPID) if self._namespaces else os.fork()
         if pid == 0:
             ours.close()
             self._forget_everything(keep={theirs.fileno(), out_end, err_end})
             init.run(launch, theirs, (os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC), out_end, err_end))
-        if self._namespaces:
-            linux.setns(self._own_pids, linux.NEWPID)
         theirs.close()
         os.close(out_end)
         os.close(err_end)

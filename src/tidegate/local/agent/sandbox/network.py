@@ -26,14 +26,19 @@ class Isolation:
     reason: str
 
 
-def probe(mode: str) -> Isolation:
-    """What can be done here: tries it in a child process, since nothing else tells for sure."""
+def probe(mode: str, otherwise: str = "") -> Isolation:
+    """What can be done here: tries it in a child process, since nothing else tells for sure.
+
+    `otherwise` says why another way to get the right to do it did not work either.
+    """
     if mode == "loopback":
         return Isolation(False, "asked for")
     if not sys.platform.startswith("linux"):
         problem = "namespaces need Linux"
     else:
         problem = _try_namespaces()
+    if problem and otherwise:
+        problem = f"{problem}; {otherwise}"
     if mode == "namespaces" and problem:
         raise OSError(f"Namespaces cannot be used here: {problem}. Run as root, or use --isolation loopback.")
     return Isolation(not problem, problem or "available")

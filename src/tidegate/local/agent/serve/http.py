@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def tls(certificate: Path, key: Path, client_ca: Path) -> ssl.SSLContext:
     return context
 
 
-async def listen(handler: Handler, host: str, port: int, context: ssl.SSLContext) -> asyncio.Server:
+async def listen(handler: Handler, ear: socket.socket, context: ssl.SSLContext) -> asyncio.Server:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             with contextlib.suppress(*_OVER):
@@ -86,7 +87,7 @@ async def listen(handler: Handler, host: str, port: int, context: ssl.SSLContext
         finally:
             writer.close()
 
-    return await asyncio.start_server(connected, host, port, ssl=context, limit=_HEAD_MOST)
+    return await asyncio.start_server(connected, sock=ear, ssl=context, limit=_HEAD_MOST)
 
 
 async def _one(handler: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:

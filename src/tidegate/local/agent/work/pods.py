@@ -7,6 +7,7 @@ agent is in the pod's folder or in its runner, so a new agent calls `sync` for w
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import shutil
 import time
@@ -119,7 +120,8 @@ class Pods:
             grace_s = (pod["spec"].get("terminationGracePeriodSeconds") if pod else None) or 0
             for name, attempts in work.attempts(pod).items():
                 if attempts[-1].alive:
-                    await work.runner.ask("stop", container=name, grace_s=grace_s)
+                    with contextlib.suppress(RunnerError):
+                        await work.runner.ask("stop", container=name, grace_s=grace_s)
                     running.append((work, name))
         while any(work.runs(name) for work, name in running):  # noqa: ASYNC110 - known by the records on disk
             await asyncio.sleep(0.05)

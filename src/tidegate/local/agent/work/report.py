@@ -28,12 +28,18 @@ async def report(client: Client, pod: Spec, work: Work, status: dict[str, Any]) 
         return
     meta = pod["metadata"]
     try:
-        patch = {"metadata": {"uid": meta["uid"]}, "status": status}
+        patch = {"metadata": {"uid": meta["uid"]}, "status": _replacing(pod.get("status") or {}, status)}
         await client.patch(PODS, meta["name"], patch, meta["namespace"], type="strategic", subresource="status")
     except StatusError as error:
         if error.code not in (404, 409):
             raise
     work.sent = status
+
+
+def _replacing(present: Mapping[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+    """The status as a patch: addresses are merged by value, so other ones than before must be told to replace them."""
+    others = [key for key in ("podIPs", "hostIPs") if present.get(key) not in (None, status.get(key)) and key in status]
+    return status | {key: [*status[key], {"$patch": "replace"}] for key in others}
 
 
 def _says(present: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
