@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from tidegate.kube.wire import Object, Response
+from tidegate.kube.wire import Object, Resource, Response
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.negotiate import PLAIN, YAML, Shape, shape_of
 from tidegate.local.apiserver.served import Served
-from tidegate.local.errors import ApiError
+from tidegate.local.errors import ApiError, bad_request
 
 encode = msgspec.json.encode
 decode = msgspec.json.Decoder(dict).decode
@@ -60,14 +61,24 @@ def partial(obj: Object, shape: Shape) -> Object:
 
 
 def table_of(call: Call, objects: Iterable[Object], meta: Object, shape: Shape, *, heading: bool = True) -> Object:
-    from tidegate.local.tables import table
+    from tidegate.local.tables import custom_columns, table
 
-    include = call.query.get("includeObject", "Metadata")
-    made = table(call.served, list(objects), now=call.now, include_object=include)
-    made |= {"apiVersion": f"meta.k8s.io/{shape.version}", "metadata": meta}
-    if not heading:
-        made["columnDefinitions"] = []
-    return made
+    served = call.served
+    include = call.query.get("includeObject") or "Metadata"
+    if include not in ("None", "Metadata", "Object"):
+        raise bad_request(f'unrecognized includeObject value: "{include}"')
+    columns = None if served.columns is None else custom_columns(list(served.columns))
+    head = {"kind": served.kind, "apiVersion": served.api_version}
+    return table(
+        Resource(served.group, served.version, served.plural, served.kind, served.namespaced),
+        [head | obj for obj in objects] if include == "Object" else objects,
+        now=datetime.fromisoformat(call.now),
+        include_object=include,  # type: ignore[arg-type]
+        columns=columns,
+        metadata=meta,
+        headers=heading,
+        api_version=f"meta.k8s.io/{shape.version}",
+    )
 
 
 def rendered_item(served: Served, value: bytes) -> bytes:

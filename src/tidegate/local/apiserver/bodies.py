@@ -46,7 +46,8 @@ def raw_body(request: Request, schema: Schema | None = None) -> bytes:
 
 
 def yaml_to_json(body: bytes) -> bytes:
-    from tidegate.local.schema.bodies import UnreadableError, parse_yaml
+    from tidegate.local.schema.bodies import UnreadableError
+    from tidegate.local.schema.yaml_bodies import parse_yaml
 
     try:
         value, _ = parse_yaml(body)
@@ -60,7 +61,7 @@ def decoded_body(call: Call) -> Object:
     served = call.served
     body = raw_body(call.request, None if served.custom else served.schema)
     check_type(body, served)
-    return checked(call, served.decode(body))
+    return {"kind": served.kind, "apiVersion": served.api_version} | checked(call, served.decode(body))
 
 
 def checked(call: Call, decoded: Decoded) -> Object:

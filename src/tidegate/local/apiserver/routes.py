@@ -55,7 +55,9 @@ def verb_of(method: str, route: Route, query: dict[str, str]) -> str:
         return "get" if route.name else "list"
     if method == "DELETE":
         return "delete" if route.name else "deletecollection"
-    return {"POST": "create", "PUT": "update", "PATCH": "patch"}.get(method, "")
+    verb = {"POST": "create", "PUT": "update", "PATCH": "patch"}.get(method, "")
+    fits = bool(route.subresource) or (verb == "create") != bool(route.name)
+    return verb if fits else f"{verb} elsewhere"  # A verb nothing serves: 405, once it is known who asks.
 
 
 def is_true(text: str) -> bool:

@@ -7,6 +7,7 @@ then everything is done again on the new state, unless the client named the vers
 
 from __future__ import annotations
 
+import contextlib
 import random
 import uuid
 from collections.abc import Callable
@@ -62,7 +63,7 @@ def attributes(call: Call, operation: str, obj: Object | None, old: Object | Non
 async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     """Stores a new object; its value. `obj` is decoded, and ours to change."""
     served, strategy = call.served, call.served.strategy
-    _place(call, obj)
+    _place(api, call, obj)
     strategy.default(obj)
     _fill_in(call, obj)
     asked = attributes(call, "CREATE", obj, None)
@@ -73,31 +74,26 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     _stamp(call, obj)
     strategy.prepare_create(obj)
     allocate(api, call, obj, None)
-    generated = not obj["metadata"].get("name") and obj["metadata"].get("generateName")
-    for _ in range(_TRIES):
-        if generated:
-            suffix = "".join(random.choices(_SUFFIX, k=5))  # noqa: S311
-            obj["metadata"]["name"] = obj["metadata"]["generateName"][:58] + suffix
-        _validate_new(call, obj)
-        obj["metadata"]["managedFields"] = managed_on_update(call, obj, None)
-        if not obj["metadata"]["managedFields"]:
-            del obj["metadata"]["managedFields"]
-        asked.obj, asked.name = obj, obj["metadata"]["name"]
-        await api.admission.validate(asked)
-        key = served.key(call.namespace, obj["metadata"]["name"])
-        existing = api.store.newest(key)
-        if existing is None:
-            if call.dry_run:
-                return _undecided(obj)
-            try:
-                written = api.store.put(key, lambda revision: stored(obj, revision), expected=None)
-            except StaleError:
-                pass
-            else:
-                return (await written).value
-        if not generated:
-            break
-    raise already_exists(served.group, served.plural, obj["metadata"]["name"])
+    _validate_new(call, obj)
+    _manage(call, obj, None)
+    asked.obj, asked.name = obj, obj["metadata"]["name"]
+    await api.admission.validate(asked)
+    key = served.key(call.namespace, asked.name)
+    if api.store.newest(key) is None:
+        if call.dry_run:
+            return _undecided(obj)
+        with contextlib.suppress(StaleError):
+            return (await api.store.put(key, lambda revision: stored(obj, revision), expected=None)).value
+    raise already_exists(served.group, served.plural, asked.name)
+
+
+def _manage(call: Call, obj: Object, old: Object | None) -> None:
+    """Notes who owns which field from now on."""
+    entries = managed_on_update(call, obj, old)
+    if entries:
+        obj["metadata"]["managedFields"] = entries
+    else:
+        obj["metadata"].pop("managedFields", None)
 
 
 def _undecided(obj: Object) -> bytes:
@@ -105,12 +101,18 @@ def _undecided(obj: Object) -> bytes:
     return encode({key: value for key, value in obj.items() if key not in ("kind", "apiVersion")})
 
 
-def _place(call: Call, obj: Object) -> None:
-    """The namespace of the request is the namespace of the object."""
+def _place(api: Api, call: Call, obj: Object) -> None:
+    """Gives the object the namespace of the request, and a name if it wants one made."""
     metadata = obj.setdefault("metadata", {})
     if metadata.get("resourceVersion"):
         raise bad_request("resourceVersion should not be set on objects to be created")
     put_in_namespace(call, metadata)
+    prefix = metadata.get("generateName")
+    if prefix and not metadata.get("name"):
+        for _ in range(_TRIES):
+            metadata["name"] = prefix[:58] + "".join(random.choices(_SUFFIX, k=5))  # noqa: S311
+            if api.store.newest(call.served.key(call.namespace, metadata["name"])) is None:
+                break
 
 
 def put_in_namespace(call: Call, metadata: Object) -> None:
@@ -186,9 +188,7 @@ async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> 
     prepare_for(call, obj, old)
     allocate(api, call, obj, old)
     count_generation(call, obj, old)
-    obj["metadata"]["managedFields"] = managed_on_update(call, obj, old)
-    if not obj["metadata"]["managedFields"]:
-        del obj["metadata"]["managedFields"]
+    _manage(call, obj, old)
     validate_changed(call, obj, old)
     asked.obj = obj
     await api.admission.validate(asked)
