@@ -1,4 +1,4 @@
-"""The controllers at work: on a real API server that has none of its own."""
+"""The controllers at work: on a real API server that has none of its own, and in the embedded control plane."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from tests.harness import Cluster, RealKube, missing_programs
 from tests.local.controllers.stage import Stage, client_of, close
 from tidegate.local.controllers import run_controllers
 
-ROOT_CA = "the authority"
-
 
 @pytest.fixture(scope="session")
 def bare_cluster() -> Iterator[Cluster]:
@@ -24,19 +22,21 @@ def bare_cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(params=[pytest.param("real", marks=pytest.mark.kube)])
+@pytest.fixture(
+    params=[pytest.param("bare_cluster", marks=pytest.mark.kube), "embedded_cluster"], ids=["real", "embedded"]
+)
 def cluster(request: pytest.FixtureRequest) -> Cluster:
     """The server the controllers work for."""
-    server: Cluster = request.getfixturevalue("bare_cluster")
+    server: Cluster = request.getfixturevalue(request.param)
     return server
 
 
 @pytest.fixture
 async def stage(cluster: Cluster) -> AsyncIterator[Stage]:
-    """A namespace with the controllers at work and a kubelet to play in it."""
+    """A namespace with the controllers at work; the embedded control plane brings its own."""
     client = client_of(cluster)
-    controllers = asyncio.create_task(run_controllers(client, root_ca=ROOT_CA))
-    stage = Stage(client)
+    stage = Stage(client, root_ca=cluster.ca_file.read_text())
+    controllers = asyncio.create_task(_controllers(cluster, stage))
     try:
         await stage.open()
         yield stage
@@ -45,3 +45,9 @@ async def stage(cluster: Cluster) -> AsyncIterator[Stage]:
         controllers.cancel()
         await asyncio.gather(controllers, return_exceptions=True)
         await close(client)
+
+
+async def _controllers(cluster: Cluster, stage: Stage) -> None:
+    if cluster.name == "embedded":
+        await asyncio.Event().wait()
+    await run_controllers(stage.client, root_ca=stage.root_ca)

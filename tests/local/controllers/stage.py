@@ -74,8 +74,9 @@ def _ended(exit_code: int) -> Object:
 
 
 class Stage:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, root_ca: str = "") -> None:
         self.client = client
+        self.root_ca = root_ca
         self.namespace = ""
 
     async def open(self) -> None:

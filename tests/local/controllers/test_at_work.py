@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.local.controllers.conftest import ROOT_CA
 from tests.local.controllers.stage import CONTAINERS, Stage, finished, has, runs, succeeds, waits
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client
@@ -37,7 +36,7 @@ async def working(client: Client, make: Callable[[Caches], Controller]) -> Async
 async def test_a_namespace_is_furnished_and_kept_so(stage: Stage) -> None:
     async def furnished() -> bool:
         accounts, bundles = await stage.list(r.SERVICEACCOUNTS), await stage.list(r.CONFIGMAPS)
-        return bool(accounts) and [bundle["data"] for bundle in bundles] == [{"ca.crt": ROOT_CA}]
+        return bool(accounts) and [bundle["data"] for bundle in bundles] == [{"ca.crt": stage.root_ca}]
 
     await stage.until(furnished)
     await stage.client.delete(r.SERVICEACCOUNTS, "default", stage.namespace)
@@ -128,7 +127,7 @@ async def test_many_pods_are_made_once_each(stage: Stage) -> None:
 
 async def test_two_sets_of_controllers_do_each_other_no_harm(stage: Stage) -> None:
     """Every write says what it was decided on, so the slower one only looks again."""
-    rival = asyncio.create_task(run_controllers(stage.client, root_ca=ROOT_CA))
+    rival = asyncio.create_task(run_controllers(stage.client, root_ca=stage.root_ca))
     try:
         await stage.job("contested", completions=8, parallelism=4, completionMode="Indexed")
         job = await stage.play(r.JOBS, "contested", succeeds, finished, timeout_s=90)

@@ -59,16 +59,17 @@ class Caches:
         self._informers.append(informer)
         return informer
 
-    async def synced(self) -> None:
-        """Returns when every cache shows a whole list: to decide earlier would be to take what is unseen for absent."""
-        for informer in self._informers:
-            await informer.synced()
-
     async def run(self) -> None:
         self._running = True
         async with asyncio.TaskGroup() as group:
             for informer in self._informers:
                 group.create_task(informer.run())
+
+
+async def synced(*informers: Informer[Any]) -> None:
+    """Returns when each of them shows a whole list: to decide earlier would be to take what is unseen for absent."""
+    for informer in informers:
+        await informer.synced()
 
 
 def _meta(each: Any) -> Meta:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.cron.objects import CRON_JOBS, CronJob, CronJobStatus
 from tidegate.local.controllers.cron.plan import active_job, plan_cron_job
 from tidegate.local.controllers.expectations import Expectations
@@ -32,7 +32,7 @@ class CronJobController:
         caches.jobs.on_change(self._job_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._cron_jobs, self._caches.jobs)
         await self._queue.run(self._look, workers=2)
 
     def _cron_job_changed(self, old: CronJob | None, new: CronJob | None) -> None:

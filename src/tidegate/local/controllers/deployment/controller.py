@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.deployment.objects import DEPLOYMENTS, Deployment, DeploymentStatus
 from tidegate.local.controllers.deployment.plan import Change, DeploymentPlan, plan_deployment
 from tidegate.local.controllers.deployment.progress import progressing, with_condition
@@ -39,7 +39,7 @@ class DeploymentController:
         caches.pods.on_change(self._pod_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._deployments, self._caches.replica_sets, self._caches.pods)
         await self._queue.run(self._look, workers=2)
 
     def _deployment_changed(self, old: Deployment | None, new: Deployment | None) -> None:

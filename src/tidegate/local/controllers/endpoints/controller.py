@@ -8,7 +8,7 @@ from typing import Any
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object, Resource
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.endpoints.objects import ENDPOINTS, SERVICES, SLICES, Service
 from tidegate.local.controllers.endpoints.plan import MANAGED_BY, MANAGER, SERVICE_NAME, endpoints_for, slices_for
 from tidegate.local.controllers.pods import Pod
@@ -32,7 +32,7 @@ class EndpointController:
         caches.pods.on_change(self._pod_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._services, self._slices, self._endpoints, self._caches.pods)
         await self._queue.run(self._look, workers=2)
 
     def _service_changed(self, old: Service | None, new: Service | None) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.expectations import Expectations
 from tidegate.local.controllers.job.backoff import Backoff
 from tidegate.local.controllers.job.objects import JOBS, TRACKING, Job, JobStatus, tracked
@@ -47,7 +47,7 @@ class JobController:
         caches.pods.on_change(self._pod_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._caches.jobs, self._caches.pods)
         await self._queue.run(self._look, workers=4)
 
     def _job_changed(self, old: Job | None, new: Job | None) -> None:

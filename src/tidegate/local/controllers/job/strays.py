@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.kube.client import Client
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.job.objects import TRACKING, Job, tracked
 from tidegate.local.controllers.pod_writes import strip_finalizer
 from tidegate.local.controllers.pods import Pod
@@ -18,7 +18,7 @@ class StrayPodController:
         caches.pods.on_change(self._pod_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._caches.jobs, self._caches.pods)
         await self._queue.run(self._look, workers=4)
 
     def _job_changed(self, old: Job | None, new: Job | None) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.job.objects import JOBS, Job
 
 
@@ -28,7 +28,7 @@ class TtlController:
         caches.jobs.on_change(self._job_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._caches.jobs)
         await self._queue.run(self._look)
 
     def _job_changed(self, _: Job | None, new: Job | None) -> None:

@@ -6,7 +6,7 @@ from tidegate.kube.client import Client, StatusError
 from tidegate.kube.resources import CONFIGMAPS, SERVICEACCOUNTS
 from tidegate.kube.wire import Object, Resource
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches
+from tidegate.local.controllers.caches import Caches, synced
 from tidegate.local.controllers.objects import Meta, Named, Struct
 from tidegate.local.controllers.status import is_namespace_ending
 
@@ -33,7 +33,7 @@ _ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", type=Named)
 
 class NamespaceController:
     def __init__(self, client: Client, caches: Caches, root_ca: str) -> None:
-        self._client, self._caches, self._root_ca = client, caches, root_ca
+        self._client, self._root_ca = client, root_ca
         self._namespaces = caches.follow(NAMESPACES)
         self._accounts = caches.follow(_ACCOUNTS, fields=f"metadata.name={ACCOUNT}")
         self._bundles = caches.follow(CONFIGMAPS, fields=f"metadata.name={ROOT_CA}")
@@ -43,7 +43,7 @@ class NamespaceController:
         self._bundles.on_change(self._bundle_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._namespaces, self._accounts, self._bundles)
         await self._queue.run(self._look, workers=2)
 
     def _namespace_changed(self, _: Namespace | None, new: Namespace | None) -> None:

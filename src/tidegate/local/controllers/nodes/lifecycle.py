@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
-from tidegate.local.controllers.caches import Caches
+from tidegate.local.controllers.caches import Caches, synced
 from tidegate.local.controllers.nodes.objects import LEASE_NAMESPACE, LEASES, NODES, Lease, Node
 from tidegate.local.controllers.objects import condition_of, plain, stamp
 from tidegate.local.controllers.pod_writes import PODS, each_pod
@@ -45,16 +45,17 @@ class NodeLifecycleController:
         period_s: float = 5.0,
         grace_s: int = GRACE_S,
     ) -> None:
-        self._client, self._caches, self._clock = client, caches, clock
+        self._client, self._clock = client, clock
         self._period_s, self._grace = period_s, timedelta(seconds=grace_s)
         self._heard: dict[str, datetime] = {}
         """When each node was last heard of, by our own clock: its own may be wrong."""
         self._pods, self._nodes = caches.pods, caches.nodes
         self._nodes.on_change(self._node_changed)
-        caches.follow(LEASES, within=LEASE_NAMESPACE).on_change(self._lease_changed)
+        self._leases = caches.follow(LEASES, within=LEASE_NAMESPACE)
+        self._leases.on_change(self._lease_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._pods, self._nodes, self._leases)
         while True:
             now = self._clock()
             for node in list(self._nodes.all()):

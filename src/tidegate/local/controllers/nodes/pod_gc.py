@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
-from tidegate.local.controllers.caches import Caches
+from tidegate.local.controllers.caches import Caches, synced
 from tidegate.local.controllers.nodes.objects import NODES
 from tidegate.local.controllers.objects import plain, stamp
 from tidegate.local.controllers.pod_writes import PODS
@@ -57,13 +57,13 @@ class PodGcController:
         quarantine_s: int = QUARANTINE_S,
         ended_most: int = ENDED_MOST,
     ) -> None:
-        self._client, self._caches, self._clock = client, caches, clock
+        self._client, self._clock = client, clock
         self._pods, self._nodes = caches.pods, caches.nodes
         self._period_s, self._quarantine, self._ended_most = period_s, timedelta(seconds=quarantine_s), ended_most
         self._missing: dict[str, datetime] = {}
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._pods, self._nodes)
         while True:
             try:
                 await self._collect()

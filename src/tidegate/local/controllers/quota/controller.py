@@ -13,7 +13,7 @@ import msgspec
 from tidegate.kube.client import Client
 from tidegate.kube.wire import Object, Resource
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.objects import Meta, Struct
 from tidegate.local.controllers.pods import Pod
 from tidegate.local.controllers.quota.counted import CountedKinds
@@ -49,7 +49,7 @@ class QuotaController:
         caches.pods.on_change(self._pod_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._quotas, self._caches.pods)
         async with asyncio.TaskGroup() as group:
             self._kinds.start_in(group)
             group.create_task(self._queue.run(self._look, workers=2))

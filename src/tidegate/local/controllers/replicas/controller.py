@@ -12,7 +12,7 @@ from tidegate.kube.client import Client, StatusError
 from tidegate.kube.informer import Informer
 from tidegate.kube.wire import Object, Resource
 from tidegate.kube.workqueue import WorkQueue
-from tidegate.local.controllers.caches import Caches, Key
+from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.expectations import Expectations
 from tidegate.local.controllers.objects import owner_reference, plain
 from tidegate.local.controllers.owners import Ownership, claims
@@ -53,7 +53,7 @@ class ReplicaController:
         caches.pods.on_change(self._pod_changed)
 
     async def run(self) -> None:
-        await self._caches.synced()
+        await synced(self._owners, self._caches.pods)
         await self._queue.run(self._look, workers=4)
 
     def _owner_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
