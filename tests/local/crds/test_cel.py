@@ -85,7 +85,7 @@ def test_no_expression_can_hold_the_server_up(text: str) -> None:
     verdict = value_of(text, self=list(range(5000)))
     assert isinstance(verdict, CelError)
     assert verdict.too_costly
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 5
 
 
 def test_a_pattern_that_would_backtrack_for_ever_is_matched_at_once() -> None:

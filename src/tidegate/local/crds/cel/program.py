@@ -26,7 +26,7 @@ _WORDS = (
     ),
     (re.compile(r"cannot convert string to (\w+)"), r"type conversion error from 'string' to '\1'"),
     (re.compile(r'No value with name "(.*)" found in Activation'), r"no such attribute(s): \1"),
-    (re.compile(r"Iteration budget exceeded|work budget exceeded"), "operation cancelled: actual cost limit exceeded"),
+    (re.compile(r"Iteration budget exceeded|: Exhausted"), "operation cancelled: actual cost limit exceeded"),
 )
 
 _COMPILE_WORDS = (

@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
+from tidegate.local.crds.cel.library.budget import guarded
+
 ANY = ("int", "uint", "double", "string", "bool", "bytes", "list", "map", "timestamp", "duration")
 """At run time a parameter of any type is one declaration per type."""
 OWN = frozenset({"quantity", "ip", "cidr", "url", "semver", "format", "authorizer", "path_check", "group_check",
@@ -50,16 +52,22 @@ def _declared(checked: bool) -> list[Any]:
             [
                 cel.Overload(
                     "_".join([name, "of" if member else "for", *held]).replace("(", "_").replace(")", ""),
-                    return_type=named_type(result, checked=checked),
+                    return_type=named_type(_result(result, checked), checked=checked),
                     parameters=[named_type(kind, checked=checked) for kind in held],
                     is_member=member,
-                    impl=_dispatched(runs),
+                    impl=guarded(_dispatched(runs)),
                 )
                 for (member, held), (result, runs) in known.items()
             ],
         )
         for name, known in overloads.items()
     ]
+
+
+def _result(kind: str, checked: bool) -> str:
+    """At run time a function may give anything, so that it can also give up (`budget.Exhausted`); only times need their
+    type to be carried over."""
+    return kind if checked or kind in ("timestamp", "duration") else "any"
 
 
 def _all_functions() -> list[Function]:

@@ -27,7 +27,7 @@ def _index_of(text: str, part: str, start: int = 0) -> int:
         return start
     if not 0 <= start <= len(text):
         raise ValueError(f"index out of range: {start}")
-    spend(len(text))
+    spend(0, characters=len(text))
     return text.find(part, start)
 
 
@@ -35,18 +35,18 @@ def _last_index_of(text: str, part: str, start: int | None = None) -> int:
     last = len(text) if start is None else start
     if not 0 <= last <= len(text):
         raise ValueError(f"index out of range: {last}")
-    spend(len(text))
+    spend(0, characters=len(text))
     return last if not part else text.rfind(part, 0, last + len(part))
 
 
 def _replaced(text: str, old: str, new: str, times: int = -1) -> str:
     count = len(text) + 1 if not old else text.count(old)
-    spend(len(text) + count * len(new))
+    spend(0, characters=len(text) + count * len(new))
     return text.replace(old, new, times)
 
 
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
-    spend(len(text))
+    spend(0, characters=len(text))
     if most == 0:
         return []
     if most == 1:
@@ -69,7 +69,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 def _joined(items: list[Any], separator: str = "") -> str:
     if not all(isinstance(item, str) for item in items):
         raise ValueError("no such overload")
-    spend(sum(map(len, items)) + len(items) * len(separator))
+    spend(len(items), characters=sum(map(len, items)) + len(items) * len(separator))
     return separator.join(items)
 
 
@@ -90,7 +90,7 @@ def _formatted(pattern: str, values: list[Any]) -> str:
         return _clause(left.pop(0), verb, int(precision) if precision else 6)
 
     made = _CLAUSE.sub(clause, pattern)
-    spend(len(made))
+    spend(len(values), characters=len(made))
     return made
 
 
@@ -139,7 +139,7 @@ def _found(text: str, pattern: str) -> str:
 def _all_found(text: str, pattern: str, most: int = -1) -> list[str]:
     from tidegate.local.crds.values.patterns import PatternError, find_all
 
-    spend(len(text))
+    spend(0, characters=len(text))
     try:
         return find_all(pattern, text, most)
     except PatternError as error:
