@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
@@ -27,6 +28,10 @@ PATCH_TYPES = {
     "strategic": "application/strategic-merge-patch+json",
     "apply": "application/apply-patch+yaml",
 }
+
+
+def right_now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def untimed(entries: list[Object] | None) -> list[Object]:
@@ -88,6 +93,7 @@ class Comparison:
         self.name = f"{world.kind.lower()}-{seed}"
         self.cluster.http("DELETE", f"{world.path(self.name)}?gracePeriodSeconds=0")
         self.history: list[str] = []
+        self.few = self.random.choice([1, 1, 0.2])
 
     def live(self) -> Object | None:
         reply = self.cluster.http("GET", self.world.path(self.name))
@@ -255,7 +261,7 @@ class Comparison:
         path = self.name + (f"/{subresource}" if subresource else "")
         reply = self.send("PATCH", path, manager, config, content=PATCH_TYPES["apply"], force=force)
         applier = Applier(
-            manager=manager, force=force, now="2026-01-01T00:00:00Z", schema=self.world.schema,
+            manager=manager, force=force, now=right_now(), schema=self.world.schema,
             api_version=self.world.api_version, kind=self.world.kind, subresource=subresource,
             reset=self.world.reset(subresource),
         )  # fmt: skip
@@ -295,13 +301,14 @@ class Comparison:
                 new["spec"] = {key: value for key, value in new["spec"].items() if key not in self.world.late}
         result = track_update(
             old, new, manager=manager, api_version=self.world.api_version, schema=self.world.schema,
-            now="2026-01-01T00:00:00Z", subresource=subresource, reset=self.world.reset(subresource),
+            now=right_now(), subresource=subresource, reset=self.world.reset(subresource),
         )  # fmt: skip
         ours = result["metadata"].get("managedFields")
         self.expect(untimed(theirs["metadata"].get("managedFields")), untimed(ours))
 
     def manager(self) -> str:
-        return self.random.choice(MANAGERS)
+        """One of a few that meet often, or one of so many that they are too many."""
+        return self.random.choice(MANAGERS) if self.random.random() < self.few else f"m{self.random.randrange(30)}"
 
     def send(
         self, method: str, name: str, manager: str, body: Any, *, content: str = "application/json", force: bool = False
@@ -342,5 +349,40 @@ def cluster_with_widgets(quiet_cluster: Cluster) -> Iterator[Cluster]:
 
 @pytest.mark.parametrize("kind", WORLDS)
 def test_random_writes_by_several_managers_end_the_same(cluster_with_widgets: Cluster, kind: str) -> None:
-    for seed in range(12):
-        Comparison(cluster_with_widgets, WORLDS[kind], seed).run(steps=12)
+    for seed in range(20):
+        Comparison(cluster_with_widgets, WORLDS[kind], seed).run(steps=15)
+
+
+@pytest.mark.parametrize("changed_since", [False, True])
+def test_kubectl_moves_from_the_annotation_to_server_side_apply_alike(
+    cluster_with_widgets: Cluster, changed_since: bool
+) -> None:
+    world = WORLDS["configmap"]
+    comparison = Comparison(cluster_with_widgets, world, 1000 + changed_since)
+
+    def config(**data: str) -> Object:
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": comparison.name}, "data": data}
+
+    first = config(a="1", b="<&>")
+    annotation = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(first) + "\n"}
+    created = first | {"metadata": {"name": comparison.name, "annotations": annotation}}
+    comparison.send("POST", "", "kubectl-client-side-apply", created)
+    if changed_since:
+        change = {"data": {"a": "3"}}
+        comparison.send("PATCH", comparison.name, "bob", change, content=PATCH_TYPES["merge"])
+    live = comparison.live()
+    assert live
+    wanted = config(a="2", b="<&>", c=">")
+    reply = comparison.send("PATCH", comparison.name, "kubectl", wanted, content=PATCH_TYPES["apply"])
+    applier = Applier(
+        manager="kubectl", force=False, now="2026-01-01T00:00:00Z", schema=world.schema, api_version="v1",
+        kind="ConfigMap",
+    )  # fmt: skip
+    try:
+        ours = server_side_apply(live, wanted, applier)
+    except ApiError as refusal:
+        comparison.expect_refusal(reply, refusal, exact=True)
+        return
+    assert reply.status == 200, reply.body
+    comparison.expect(substance(reply.json), substance(ours))
+    comparison.expect(untimed(reply.json["metadata"]["managedFields"]), untimed(ours["metadata"]["managedFields"]))

@@ -63,10 +63,15 @@ def expect_same_owner(theirs: Object, ours: Object, manager: str, kind: str) -> 
     assert (more, less) == (set(), set())
 
 
+@pytest.fixture(scope="module", autouse=True)
+def namespace_of_their_own(quiet_cluster: Cluster) -> None:
+    """A quota among the samples would bind the pods of other tests."""
+    quiet_cluster.create("/api/v1/namespaces", {"metadata": {"name": "kinds"}})
+
+
 @pytest.mark.parametrize("obj", samples(), ids=lambda obj: f"{obj['kind']}-{obj['metadata']['name']}")
 def test_a_creator_and_a_status_writer_own_the_same_fields(quiet_cluster: Cluster, obj: Object) -> None:
     kind = KINDS[obj["apiVersion"], obj["kind"]]
-    # In a namespace of their own: a quota among them would bind the pods of other tests.
     manifest = json.loads(json.dumps({key: obj[key] for key in obj if key != "status"}).replace('"default"', '"kinds"'))
     manifest["metadata"] = manifest["metadata"] | {"name": f"x-{obj['metadata']['name']}"}
     made = quiet_cluster.create(f"{path_of(kind)}?fieldManager=maker", manifest)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tidegate.kube.wire import Object
 from tidegate.local.errors import ApiError, shown
 from tidegate.local.patch.apply.fieldset import FieldSet, intersection, paths
-from tidegate.local.patch.apply.managed import Entries
+from tidegate.local.patch.apply.managed import Entries, identity_text
 
 
 class Conflict(NamedTuple):
@@ -20,14 +20,9 @@ class Conflict(NamedTuple):
 def conflicts(entries: Entries, changed: FieldSet) -> list[Conflict]:
     """One for each manager that owns some of the fields `changed`, by name."""
     found = [Conflict(entry, intersection(entry["fieldsV1"], changed)) for entry in entries]
-    return sorted((conflict for conflict in found if conflict.fields), key=lambda conflict: _sort_key(conflict.entry))
-
-
-def _sort_key(entry: Object) -> str:
-    """Kubernetes sorts managers by their identity written as JSON."""
-    shows_version = entry["operation"] == "Update"
-    names = ["manager", "operation", *(["apiVersion"] if shows_version else []), "subresource"]
-    return shown({name: entry[name] for name in names if entry.get(name)})
+    return sorted(
+        (conflict for conflict in found if conflict.fields), key=lambda conflict: identity_text(conflict.entry)
+    )
 
 
 def refused(found: list[Conflict]) -> ApiError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.kube.wire import Object
+from tidegate.local.errors import shown
 from tidegate.local.patch.apply.fieldset import FieldSet, difference, parsed, union
 
 Entries = list[Object]
@@ -37,6 +38,13 @@ def identity(entry: Object) -> Identity:
     operation = entry["operation"]
     version = entry["apiVersion"] if operation == "Update" else ""
     return (entry.get("manager", ""), operation, version, entry.get("subresource", ""))
+
+
+def identity_text(entry: Object) -> str:
+    """The identity as Kubernetes writes it down, and sorts by."""
+    shows_version = entry["operation"] == "Update"
+    names = ["manager", "operation", *(["apiVersion"] if shows_version else []), "subresource"]
+    return shown({name: entry[name] for name in names if entry.get(name)})
 
 
 def new_entry(who: Identity, api_version: str, fields: FieldSet, time: str | None) -> Object:
@@ -119,7 +127,7 @@ def capped(entries: Entries) -> Entries:
     excess = len(updaters) - MAX_UPDATERS
     if excess <= 0:
         return entries
-    updaters.sort(key=lambda entry: (entry.get("time") or "", entry.get("manager", "")))
+    updaters.sort(key=lambda entry: (entry.get("time") or "", identity_text(entry)))
     kept = {identity(entry): entry for entry in entries}
     first: dict[str, Identity] = {}
     for entry in updaters:
