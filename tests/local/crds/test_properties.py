@@ -90,9 +90,11 @@ def test_validation_changes_nothing(seed: int) -> None:
 
 @given(SEEDS)
 def test_an_object_that_does_not_change_is_not_refused_for_its_schema(seed: int) -> None:
-    """However wrong it is: nobody could write anything else to it. Embedded metadata is judged anew each time."""
+    """However wrong it is: nobody could write anything else to it. What the schema does not describe cannot be compared,
+    and embedded metadata is judged anew each time, so schemas with such parts are left out."""
     resource, obj = a_case(seed)
-    assume("embedded" not in json.dumps(resource.raw) and "preserve" not in json.dumps(resource.raw))
+    said = json.dumps(resource.raw)
+    assume(not any(word in said for word in ("embedded", "preserve", '"additionalProperties": true')))
     old = admitted(resource, obj)
     resource.default(old)
     assert resource.validate_update(copy.deepcopy(old), old) == []
