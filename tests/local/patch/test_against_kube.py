@@ -386,3 +386,19 @@ def test_kubectl_moves_from_the_annotation_to_server_side_apply_alike(
     assert reply.status == 200, reply.body
     comparison.expect(substance(reply.json), substance(ours))
     comparison.expect(untimed(reply.json["metadata"]["managedFields"]), untimed(ours["metadata"]["managedFields"]))
+
+
+def test_too_many_managers_are_thrown_together_alike(cluster_with_widgets: Cluster) -> None:
+    """Each adds a key of its own, so that all of them keep something; in one second, so that names decide."""
+    comparison = Comparison(cluster_with_widgets, WORLDS["configmap"], 2000)
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": comparison.name}, "data": {"a": "1"}}
+    comparison.send("POST", "", "m5", manifest)
+    for number in (11, 3, 14, 1, 9, 2, 6, 8, 10, 12, 4, 7, 13, 15, 0):
+        live = comparison.live()
+        assert live
+        patch = {"data": {f"k{number}": "1"}}
+        reply = comparison.send("PATCH", comparison.name, f"m{number}", patch, content=PATCH_TYPES["merge"])
+        comparison.check_tracking(live, merge_patch(live, patch), f"m{number}", theirs=reply.json)
+    final = comparison.live()
+    assert final
+    assert "ancient-changes" in {entry["manager"] for entry in final["metadata"]["managedFields"]}
