@@ -147,6 +147,16 @@ def test_items_of_sets_and_maps_are_told_apart() -> None:
     assert said(keyed, [{"k": "a"}, {"k": "b"}, {"k": "a"}]) == ['spec[2]: Duplicate value: {"k":"a"}']
 
 
+def test_a_key_of_the_wrong_type_is_told_and_breaks_nothing() -> None:
+    item = {"type": "object", "properties": {"k": {"type": "string"}}}
+    keyed = {"type": "array", "items": item, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    assert said(keyed, [{"k": ["a"]}, {"k": ["a"]}]) == [
+        'spec[0].k: Invalid value: "array": spec[0].k in body must be of type string: "array"',
+        'spec[1].k: Invalid value: "array": spec[1].k in body must be of type string: "array"',
+        'spec[1]: Duplicate value: {"k":["a"]}',
+    ]
+
+
 def test_rules_are_not_asked_of_an_object_that_is_the_wrong_shape() -> None:
     spec = {"type": "object", "required": ["a"], "x-kubernetes-validations": [{"rule": "self.a == 1"}]}
     found = said(spec | {"properties": {"a": {"type": "integer"}}}, {})

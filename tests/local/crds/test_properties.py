@@ -19,6 +19,7 @@ from tidegate.local.crds.values.verdict import verdict
 Json = Any
 
 SEEDS = st.integers(0, 2**32)
+unhurried = settings(deadline=None)  # the first value of a new pattern may have to load a library
 
 
 def a_case(seed: int) -> tuple[CustomResource, Json]:
@@ -39,6 +40,7 @@ def admitted(resource: CustomResource, obj: Json) -> Json:
     return made
 
 
+@unhurried
 @given(SEEDS)
 def test_random_schemas_are_structural(seed: int) -> None:
     """Else the properties below would be about nothing."""
@@ -46,6 +48,7 @@ def test_random_schemas_are_structural(seed: int) -> None:
     assert structural_errors({"type": "object", "properties": {"spec": generate.schema(rng, 3)}}, "") == []
 
 
+@unhurried
 @given(SEEDS)
 def test_what_was_pruned_has_nothing_left_to_prune(seed: int) -> None:
     """Pruning twice is pruning once, and the second time nothing is unknown."""
@@ -56,6 +59,7 @@ def test_what_was_pruned_has_nothing_left_to_prune(seed: int) -> None:
     assert twice == once
 
 
+@unhurried
 @given(SEEDS)
 def test_defaults_are_filled_in_once(seed: int) -> None:
     """Filling in again changes nothing, and what was said stays as it was said."""
@@ -67,6 +71,7 @@ def test_defaults_are_filled_in_once(seed: int) -> None:
     assert twice == once
 
 
+@unhurried
 @given(SEEDS)
 def test_a_quick_yes_is_never_wrong(seed: int) -> None:
     """Where the fast check says yes the careful one finds nothing."""
@@ -76,6 +81,7 @@ def test_a_quick_yes_is_never_wrong(seed: int) -> None:
         assert reasons(resource.raw, obj).findings == []
 
 
+@unhurried
 @given(SEEDS)
 def test_validation_changes_nothing(seed: int) -> None:
     """Neither the object, nor the old one beside it."""
@@ -88,10 +94,11 @@ def test_validation_changes_nothing(seed: int) -> None:
     assert (obj, old) == before
 
 
+@unhurried
 @given(SEEDS)
 def test_an_object_that_does_not_change_is_not_refused_for_its_schema(seed: int) -> None:
-    """However wrong it is: nobody could write anything else to it. What the schema does not describe cannot be compared,
-    and embedded metadata is judged anew each time, so schemas with such parts are left out."""
+    """However wrong it is: nobody could write anything else to it. Left out are parts that no schema describes, which
+    cannot be compared, and embedded metadata, which is judged anew each time."""
     resource, obj = a_case(seed)
     said = json.dumps(resource.raw)
     assume(not any(word in said for word in ("embedded", "preserve", '"additionalProperties": true')))
@@ -100,8 +107,8 @@ def test_an_object_that_does_not_change_is_not_refused_for_its_schema(seed: int)
     assert resource.validate_update(copy.deepcopy(old), old) == []
 
 
+@unhurried
 @given(SEEDS)
-@settings(max_examples=50)
 def test_an_object_that_was_taken_is_taken_again(seed: int) -> None:
     """What comes out of a write can be written back: it decodes to itself and is valid."""
     resource, obj = a_case(seed)

@@ -68,8 +68,8 @@ def _duplicate(place: str, value: Any) -> FieldError:
 
 def _plainly_distinct(items: list[Any], key: str) -> bool:
     """The usual case at little cost: every item is named by a text, and no two alike."""
-    names = {item.get(key) if item.__class__ is dict else None for item in items}
-    return len(names) == len(items) and all(name.__class__ is str for name in names)
+    names = [item.get(key) if item.__class__ is dict else None for item in items]
+    return all(name.__class__ is str for name in names) and len(set(names)) == len(items)
 
 
 def _second_times(values: list[Any]) -> list[int]:
