@@ -23,8 +23,10 @@ from tidegate.local.admission.chain import Admission
 from tidegate.local.admission.escalation import Escalation
 from tidegate.local.admission.lifecycle import Lifecycle
 from tidegate.local.admission.limits import Limits
+from tidegate.local.admission.mutating_policies import MutatingPolicies
 from tidegate.local.admission.pods import Pods
 from tidegate.local.admission.quota import Quota
+from tidegate.local.admission.validating_policies import ValidatingPolicies
 from tidegate.local.admission.webhooks import Webhooks
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bootstrap import bootstrap
@@ -77,6 +79,8 @@ class ControlPlane:
             Lifecycle(self.store),
             Pods(self.store),
             Limits(self.store),
+            MutatingPolicies(self.store, registry),
+            ValidatingPolicies(self.store, registry),
             Webhooks(self.store),
             Escalation(access),
             Quota(self.store),

@@ -10,10 +10,11 @@ from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.selectors import selector_of
-from tidegate.local.errors import forbidden
+from tidegate.local.errors import ApiError, bad_request
 from tidegate.local.store import Store, Subscription
 
 _GROUP = "admissionregistration.k8s.io"
+_REASONS = {400: "BadRequest", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 422: "Invalid", 500: "InternalError"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,34 +114,19 @@ def _resource_matches(pattern: str, plural: str, subresource: str) -> bool:
     resource, _, sub = pattern.partition("/")
     if resource not in ("*", plural):
         return False
-    return pattern == "*/*" or sub == "*" or sub == subresource
+    return sub in ("*", subresource)
 
 
 def refuse_dry_run(hook: Hook, asked: Attributes) -> None:
     if asked.dry_run and hook.side_effects not in ("None", "NoneOnDryRun"):
-        from tidegate.local.errors import bad_request
-
         raise bad_request(f'admission webhook "{hook.name}" does not support dry run')
 
 
 def denial(hook: Hook, asked: Attributes, status: Object | None) -> Exception:
     """The refusal in the webhook's own words."""
-    from tidegate.local.errors import ApiError
-
     status = status or {}
     why = f'admission webhook "{hook.name}" denied the request'
     message, reason = status.get("message"), status.get("reason")
     said = f"{why}: {message or reason}" if message or reason else f"{why} without explanation"
     code = status.get("code") or 403
-    known = {
-        400: "BadRequest",
-        403: "Forbidden",
-        404: "NotFound",
-        409: "Conflict",
-        422: "Invalid",
-        500: "InternalError",
-    }
-    return ApiError(code, reason or known.get(code, ""), said, status.get("details") or {})
-
-
-__all__ = ["Hook", "Hooks", "denial", "forbidden", "namespace_labels", "refuse_dry_run", "rule_matches"]
+    return ApiError(code, reason or _REASONS.get(code, ""), said, status.get("details") or {})

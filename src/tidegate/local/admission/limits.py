@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
@@ -32,6 +32,7 @@ class Limits:
     async def validate(self, asked: Attributes) -> None:
         if asked.obj is None or asked.operation not in ("CREATE", "UPDATE"):
             return
+        check: Callable[[Object, Object], Iterator[str]]
         if _is_new_pod(asked):
             check = _pod_errors
         elif (asked.served.group, asked.served.plural) == ("", "persistentvolumeclaims") and not asked.subresource:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -221,11 +222,12 @@ class Collector:
                 await self._drop_references(node, gone | waiting)
             return
         has_dependents = next(self._graph.dependents(node), None) is not None
-        if waiting and has_dependents:
-            await self._delete(node, "Foreground")
-        else:
-            policy = "Orphan" if ORPHAN in node.meta.finalizers else "Background"
-            await self._delete(node, "Foreground" if FOREGROUND in node.meta.finalizers else policy)
+        policy: Propagation = "Background"
+        if (waiting and has_dependents) or FOREGROUND in node.meta.finalizers:
+            policy = "Foreground"
+        elif ORPHAN in node.meta.finalizers:
+            policy = "Orphan"
+        await self._delete(node, policy)
 
     async def _foreground(self, node: Node) -> None:
         blocking = False
@@ -247,11 +249,11 @@ class Collector:
             return None
         return Resource(served.group, served.version, served.plural, served.kind, served.namespaced)
 
-    async def _delete(self, node: Node, policy: Propagation | str) -> None:
+    async def _delete(self, node: Node, policy: Propagation) -> None:
         resource = self._resource(node)
         if resource is not None:
             meta = node.meta
-            await self._client.delete(resource, meta.name, meta.namespace or None, propagation=policy, uid=meta.uid)  # type: ignore[arg-type]
+            await self._client.delete(resource, meta.name, meta.namespace or None, propagation=policy, uid=meta.uid)
 
     async def _drop_references(self, node: Node, uids: set[str]) -> None:
         await self._rewrite(node, "ownerReferences", lambda item: item["uid"] not in uids)
@@ -259,7 +261,7 @@ class Collector:
     async def _drop_finalizer(self, node: Node, name: str) -> None:
         await self._rewrite(node, "finalizers", lambda item: item != name)
 
-    async def _rewrite(self, node: Node, field: str, keep) -> None:  # type: ignore[no-untyped-def]
+    async def _rewrite(self, node: Node, field: str, keep: Callable[[Any], bool]) -> None:
         """Shortens a list of the object's metadata, provided it is still the object we know."""
         resource, row = self._resource(node), self._store.newest(node.key)
         if resource is None or row is None:

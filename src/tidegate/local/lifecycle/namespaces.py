@@ -13,6 +13,7 @@ from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.wire import Object, Resource
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.served import Served
+from tidegate.local.store import Change
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class NamespaceDeletion:
             finally:
                 store.unsubscribe(subscription)
 
-    def _concerned(self, changes) -> bool:  # type: ignore[no-untyped-def]
+    def _concerned(self, changes: list[Change]) -> bool:
         """Whether any change is about a namespace that is going, or about something in one."""
         concerned = False
         for change in changes:
@@ -119,32 +120,57 @@ class NamespaceDeletion:
         """Says in the namespace's status what it still waits for."""
         namespace = await self._client.get(NAMESPACES, name)
         known = {condition["type"]: condition for condition in namespace["status"].get("conditions") or []}
-        made = [_condition(known, self._api.now(), *said) for said in _said(left)]
+        now = self._api.now()
+        made = [finding.condition(known.get(finding.type), now) for finding in _findings(left)]
         if made != namespace["status"].get("conditions"):
             namespace["status"]["conditions"] = made
             await self._client.update(NAMESPACES, namespace, subresource="status")
 
 
-def _said(left: _Left) -> list[tuple[str, bool, str, str]]:
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """One condition as it is now."""
+
+    type: str
+    holds: bool
+    reason: str
+    message: str
+
+    def condition(self, before: Object | None, now: str) -> Object:
+        status = "True" if self.holds else "False"
+        since = before["lastTransitionTime"] if before and before["status"] == status else now
+        said = {"type": self.type, "status": status, "lastTransitionTime": since}
+        return said | {"reason": self.reason, "message": self.message}
+
+
+def _findings(left: _Left) -> list[_Finding]:
+    """In the words of Kubernetes, which its own tests look for."""
     objects = ", ".join(f"{name} has {count} resource instances" for name, count in sorted(left.objects.items()))
     held = ", ".join(f"{name} in {count} resource instances" for name, count in sorted(left.finalizers.items()))
-    failed = f"Failed to delete all resource types, {len(left.errors)} remaining: {', '.join(left.errors)}"
+    discovered = "All resources successfully discovered"
+    parsed = "All legacy kube types successfully parsed"
+    deleted = _Finding(
+        "NamespaceDeletionContentFailure",
+        holds=False,
+        reason="ContentDeleted",
+        message="All content successfully deleted, may be waiting on finalization",
+    )
+    if left.errors:
+        failed = f"Failed to delete all resource types, {len(left.errors)} remaining: {', '.join(left.errors)}"
+        deleted = _Finding(deleted.type, holds=True, reason="ContentDeletionFailed", message=failed)
+    remaining = _Finding("NamespaceContentRemaining", False, "ContentRemoved", "All content successfully removed")
+    if objects:
+        some = f"Some resources are remaining: {objects}"
+        remaining = _Finding(remaining.type, holds=True, reason="SomeResourcesRemain", message=some)
+    finished = "All content-preserving finalizers finished"
+    finalizers = _Finding("NamespaceFinalizersRemaining", False, "ContentHasNoFinalizers", finished)
+    if held:
+        some = f"Some content in the namespace has finalizers remaining: {held}"
+        finalizers = _Finding(finalizers.type, holds=True, reason="SomeFinalizersRemain", message=some)
     return [
-        ("NamespaceDeletionDiscoveryFailure", False, "ResourcesDiscovered", "All resources successfully discovered"),
-        ("NamespaceDeletionGroupVersionParsingFailure", False, "ParsedGroupVersions",
-         "All legacy kube types successfully parsed"),
-        ("NamespaceDeletionContentFailure", bool(left.errors), "ContentDeletionFailed" if left.errors else "ContentDeleted",
-         failed if left.errors else "All content successfully deleted, may be waiting on finalization"),
-        ("NamespaceContentRemaining", bool(objects), "SomeResourcesRemain" if objects else "ContentRemoved",
-         f"Some resources are remaining: {objects}" if objects else "All content successfully removed"),
-        ("NamespaceFinalizersRemaining", bool(held), "SomeFinalizersRemain" if held else "ContentHasNoFinalizers",
-         f"Some content in the namespace has finalizers remaining: {held}" if held
-         else "All content-preserving finalizers finished"),
-    ]  # fmt: skip
-
-
-def _condition(known: dict[str, Object], now: str, type_: str, true: bool, reason: str, message: str) -> Object:
-    status = "True" if true else "False"
-    before = known.get(type_)
-    since = before["lastTransitionTime"] if before and before["status"] == status else now
-    return {"type": type_, "status": status, "lastTransitionTime": since, "reason": reason, "message": message}
+        _Finding("NamespaceDeletionDiscoveryFailure", False, "ResourcesDiscovered", discovered),
+        _Finding("NamespaceDeletionGroupVersionParsingFailure", False, "ParsedGroupVersions", parsed),
+        deleted,
+        remaining,
+        finalizers,
+    ]

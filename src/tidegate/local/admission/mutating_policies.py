@@ -1,0 +1,106 @@
+"""MutatingAdmissionPolicy: CEL expressions that change a write.
+
+An expression gives either a configuration to apply (`Object{spec: Object.spec{…}}`) or a list of patches
+(`JSONPatch{op: …}`). Both are written with CEL's constructors of typed objects; the types follow from where they stand,
+so here they are read as plain maps.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tidegate.kube.wire import Object
+from tidegate.local.admission.attributes import Attributes
+from tidegate.local.admission.policies import InForce, Policies, PolicyError, bindings_for, conditions_hold, evaluate
+from tidegate.local.apiserver.answers import encode
+from tidegate.local.apiserver.registry import Registry
+from tidegate.local.errors import ApiError, forbidden
+from tidegate.local.patch import json_patch
+from tidegate.local.patch.apply.merge import merged
+from tidegate.local.store import Store
+
+_TYPED = re.compile(r"\b(?:Object(?:\.\w+)*|JSONPatch)\s*\{")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
+_KEY = re.compile(r"\s*(\w+|`[^`]+`)\s*:")
+
+
+class MutatingPolicies:
+    def __init__(self, store: Store, registry: Registry) -> None:
+        self._store = store
+        self._policies = Policies(store, registry, "mutating")
+
+    async def mutate(self, asked: Attributes) -> None:
+        if asked.obj is None:
+            return
+        for force in list(self._policies.concerned(asked)):
+            try:
+                self._change(force, asked)
+            except (PolicyError, ApiError) as error:
+                if force.fails:
+                    binding = force.binding["metadata"]["name"]
+                    said = f"policy '{force.name}' with binding '{binding}' denied request: {error}"
+                    raise forbidden(asked.served.group, asked.served.plural, asked.name, said) from None
+
+    async def validate(self, asked: Attributes) -> None:
+        """Changes only."""
+
+    def _change(self, force: InForce, asked: Attributes) -> None:
+        given = bindings_for(self._store, force, asked)
+        if not conditions_hold(force, given):
+            return
+        for mutation in force.spec.get("mutations") or []:
+            given["object"] = asked.obj
+            changed = _mutated(mutation, asked, given)
+            obj = asked.served.decode(encode(changed)).obj
+            asked.served.strategy.default(obj)
+            asked.obj = obj
+
+
+def _mutated(mutation: Object, asked: Attributes, given: dict[str, Any]) -> Any:
+    assert asked.obj is not None
+    if mutation["patchType"] == "JSONPatch":
+        patches = evaluate(untyped(mutation["jsonPatch"]["expression"]), given)
+        return json_patch(asked.obj, patches)
+    config = evaluate(untyped(mutation["applyConfiguration"]["expression"]), given)
+    if not isinstance(config, dict):
+        raise PolicyError("the applyConfiguration expression does not give an Object")
+    return merged(asked.obj, config, asked.served.schema)
+
+
+def untyped(text: str) -> str:
+    """The expression with constructors of typed objects as maps: `Object.spec{a: 1}` is `{"a": 1}`."""
+    out, at = [], 0
+    typed: list[bool] = []
+    while at < len(text):
+        if found := _STRING.match(text, at):
+            out.append(found[0])
+            at = found.end()
+            continue
+        if found := _TYPED.match(text, at):
+            out.append("{")
+            typed.append(True)
+            at = _quoted_key(text, found.end(), out)
+            continue
+        letter = text[at]
+        out.append(letter)
+        at += 1
+        if letter in "{[(":
+            typed.append(False)
+        elif letter in "}])":
+            if typed:
+                typed.pop()
+        elif letter == "," and typed and typed[-1]:
+            at = _quoted_key(text, at, out)
+    return "".join(out)
+
+
+def _quoted_key(text: str, at: int, out: list[str]) -> int:
+    found = _KEY.match(text, at)
+    if not found:
+        return at
+    out.append(f'"{found[1].strip("`")}":')
+    return found.end()
+
+
+__all__ = ["MutatingPolicies", "untyped"]
