@@ -30,7 +30,10 @@ class Strategy:
         """Fills in what the user left out. Runs on every decoded body, before admission."""
 
     def prepare_create(self, obj: Object) -> None:
-        """Drops what a user may not say when creating (status, server-owned fields)."""
+        """Drops what a user may not say when creating, and makes what follows from the rest.
+
+        Name, uid and creationTimestamp are there by now: some kinds are made of them (a Job's selector).
+        """
         if self.has_status:
             obj.pop("status", None)
 
