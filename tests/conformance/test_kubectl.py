@@ -77,8 +77,8 @@ def test_apply_of_a_deployment_three_ways(kubectl: Kubectl) -> None:
 
 
 def test_apply_refuses_what_the_schema_does_not_know(kubectl: Kubectl) -> None:
-    said = kubectl("apply", "-f", "-", stdin=SETTINGS.replace("data:", "dota:"), code=1)
-    assert '"dota"' in said
+    said = kubectl("apply", "-f", "-", stdin=SETTINGS.replace("\ndata:", "\ndota:"), code=1)
+    assert 'unknown field "dota"' in said
 
 
 def test_server_side_apply_conflicts_and_forces(kubectl: Kubectl) -> None:

@@ -171,7 +171,7 @@ def test_watchers_see_the_same_order(cluster: Cluster, namespace: str) -> None:
     orders = []
     for watch in watches:
         with watch:
-            orders.append(shown(watch.rest()))
+            orders.append([one for one in shown(watch.rest()) if one[1].startswith("w")])
     assert len(orders[0]) == 20
     assert orders[0] == orders[1] == orders[2]
 

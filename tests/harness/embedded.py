@@ -5,16 +5,17 @@ from __future__ import annotations
 import base64
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tests.harness import processes
 from tests.harness.cluster import Cluster
+from tidegate.local.machine import Machine
 
 
 @dataclass(kw_only=True)
@@ -47,8 +48,7 @@ class Embedded:
         started = time.monotonic()
         kubeconfig = self.data / "kubeconfig"
         written_before = kubeconfig.stat().st_mtime_ns if kubeconfig.exists() else 0
-        command = ["tidegate.local.apiserver", "--data-dir", str(self.data), "--port", str(self._port), *self.flags]
-        self._run("apiserver", command)
+        self._run("apiserver", [*Machine(self.data, port=self._port).control_plane_command(), *self.flags])
         deadline = started + timeout_s
         try:
             self._await(lambda: kubeconfig.exists() and kubeconfig.stat().st_mtime_ns > written_before, deadline)
@@ -63,9 +63,11 @@ class Embedded:
             raise
         return self.cluster
 
-    def start_agent(self) -> None:
-        command = ["tidegate.local.agent", "--data-dir", str(self.data), "--kubeconfig", str(self.cluster.kubeconfig)]
-        self._run("agent", command)
+    def start_agent(self, *, stop_pods: bool = True, timeout_s: float = 30) -> None:
+        """Start the node agent as `tidegate up` does; returns when its node is ready for pods."""
+        self._run("agent", Machine(self.data).agent_command(stop_pods=stop_pods))
+        path = "/api/v1/nodes/local"
+        self.cluster.eventually(path, lambda reply: reply.status == 200 and _is_ready(reply.json), timeout_s=timeout_s)
 
     def kill(self, program: str = "apiserver") -> None:
         """End one program as `kill -9` does."""
@@ -83,8 +85,8 @@ class Embedded:
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _run(self, name: str, module: list[str]) -> None:
-        self.running[name] = processes.start(name, [sys.executable, "-m", *module], logs=self.folder)
+    def _run(self, name: str, command: list[str]) -> None:
+        self.running[name] = processes.start(name, command, logs=self.folder)
 
     def attach(self, kubeconfig: Path, *, name: str = "embedded") -> Cluster:
         """The server a kubeconfig with a token leads to, whoever runs it."""
@@ -118,3 +120,8 @@ class Embedded:
             assert code is None, f"the embedded server ended with {code}: {log.read_text()[-1500:]}"
             assert time.monotonic() < deadline, f"the embedded server is not ready; its log is {log}"
             time.sleep(0.01)
+
+
+def _is_ready(node: dict[str, Any]) -> bool:
+    conditions = node.get("status", {}).get("conditions", ())
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
