@@ -105,7 +105,7 @@ class ApiError(Exception):
         status |= {"message": self.message}
         if self.reason:
             status["reason"] = self.reason
-        if self.details:
+        if self.details is not None:
             status["details"] = self.details
         return status | {"code": self.code}
 
@@ -177,9 +177,7 @@ def invalid_object(group: str, kind: str, name: str, errors: list[FieldError]) -
     said = list(dict.fromkeys(error.message for error in errors))
     shown_errors = said[0] if len(said) == 1 else f"[{', '.join(said)}]"
     message = f'{_qualified(kind, group)} "{name}" is invalid: {shown_errors}'
-    return ApiError(
-        422, "Invalid", message, _details(name, group, kind, causes=[error.cause for error in errors])
-    )
+    return ApiError(422, "Invalid", message, _details(name, group, kind, causes=[error.cause for error in errors]))
 
 
 def internal(message: str) -> ApiError:

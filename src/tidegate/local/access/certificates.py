@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -28,6 +29,25 @@ def write_private(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.rename(path)
+
+
+class Note(msgspec.Struct):
+    """What a certificate was made for, beside it: reading the certificate itself would mean to load a whole library of
+    cryptography at every start, which takes longer than all else."""
+
+    common_name: str
+    organisations: tuple[str, ...]
+    hosts: tuple[str, ...]
+    until: float = 0.0
+
+
+def _is_good(note_file: Path, wanted: Note) -> bool:
+    try:
+        note = msgspec.json.decode(note_file.read_bytes(), type=Note)
+    except (OSError, msgspec.DecodeError):
+        return False
+    lasts = note.until - datetime.now(UTC).timestamp() > _RENEW_WITHIN.total_seconds()
+    return lasts and msgspec.structs.replace(note, until=0.0) == wanted
 
 
 class Authority:
@@ -63,19 +83,14 @@ class Authority:
     ) -> tuple[Path, Path]:
         """A certificate and its key, as files; those that exist, fit and are not about to expire are kept."""
         certificate_file, key_file = self.folder / f"{file_name}.crt", self.folder / f"{file_name}.key"
-        if not self._serves(certificate_file, key_file, hosts):
+        note_file = self.folder / f"{file_name}.json"
+        wanted = Note(common_name, organisations, hosts)
+        if not (certificate_file.exists() and key_file.exists() and _is_good(note_file, wanted)):
+            note_file.unlink(missing_ok=True)
             self._issue(certificate_file, key_file, common_name, organisations, hosts)
+            wanted.until = (datetime.now(UTC) + _SIGNED_FOR).timestamp()
+            write_private(note_file, msgspec.json.encode(wanted))
         return certificate_file, key_file
-
-    @staticmethod
-    def _serves(certificate_file: Path, key_file: Path, hosts: tuple[str, ...]) -> bool:
-        if not (certificate_file.exists() and key_file.exists()):
-            return False
-        # A glance at the times by ssl alone: loading cryptography takes longer than all else at start-up.
-        told = ssl._ssl._test_decode_cert(str(certificate_file))  # type: ignore[attr-defined]
-        until = datetime.strptime(told["notAfter"], "%b %d %H:%M:%S %Y %Z").replace(tzinfo=UTC)
-        named = {value for _, value in told.get("subjectAltName", ())}
-        return until - datetime.now(UTC) > _RENEW_WITHIN and set(hosts) <= named
 
     def _issue(
         self, certificate_file: Path, key_file: Path, name: str, organisations: tuple[str, ...], hosts: tuple[str, ...]

@@ -21,8 +21,8 @@ def managed_on_update(call: Call, obj: Object, old: Object | None) -> Any:
     return tracked["metadata"].get("managedFields") or []
 
 
-def applied(call: Call, live: Object | None, config: Object, force: bool) -> Object:
-    """The object after a server-side apply of `config`, decoded anew: it is then the caller's own."""
+def applied(call: Call, live: Object | None, config: Any, force: bool) -> Object:
+    """The object after a server-side apply of `config`, not yet decoded."""
     served = call.served
     applier = Applier(
         manager=call.field_manager, force=force, now=call.now, schema=served.schema, api_version=served.api_version,

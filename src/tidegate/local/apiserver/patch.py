@@ -48,7 +48,7 @@ def patcher(call: Call, media: str) -> Callable[[Object], Object]:
         listed = ", ".join(supported)
         message = f"the body of the request was in an unknown format - accepted media types include: {listed}"
         raise unsupported_media_type(message)
-    parsed = _parsed(body, list if media == JSON_PATCH else dict)
+    parsed = _parsed(body)
     if media == JSON_PATCH:
         return lambda obj: _read_back(call, json_patch(obj, parsed))
     if media == MERGE_PATCH:
@@ -56,14 +56,11 @@ def patcher(call: Call, media: str) -> Callable[[Object], Object]:
     return lambda obj: _read_back(call, strategic_patch(obj, parsed, served.schema))
 
 
-def _parsed(body: bytes, shape: type) -> Any:
+def _parsed(body: bytes) -> Any:
     try:
-        parsed = msgspec.json.decode(body)
+        return msgspec.json.decode(body)
     except msgspec.DecodeError as error:
         raise bad_request(f"error decoding patch: {error}") from None
-    if not isinstance(parsed, shape):
-        raise bad_request(f"error decoding patch: the patch must be {'an array' if shape is list else 'an object'}")
-    return parsed
 
 
 def _read_back(call: Call, patched: Object) -> Object:
@@ -86,39 +83,30 @@ async def _apply(api: Api, call: Call) -> Response:
         error = required("fieldManager", "is required for apply patch")
         raise invalid_object("meta.k8s.io", "PatchOptions", "", [error])
     served = call.served
-    body = yaml_to_json(call.request.body) if media_type(call.request) == APPLY_PATCH else call.request.body
-    config = checked(call, served.decode(_typed(call, body)))
+    config = _configuration(call)
     force = is_true(call.query.get("force", ""))
+
+    def made(live: Object | None) -> Object:
+        return checked(call, served.decode(encode(applied(call, live, config, force))))
+
     if api.store.newest(served.key(call.namespace, call.name)) is None and not call.subresource:
-        value = await create_object(api, call, _copy(applied(call, None, config, force)))
-        return answer_object(call, 201, value)
-    written = await update_object(api, call, lambda live: _copy(applied(call, live, config, force)), patched=True)
+        return answer_object(call, 201, await create_object(api, call, made(None)))
+    written = await update_object(api, call, made, patched=True)
     return answer_object(call, 200, written.value)
 
 
-def _copy(obj: Object) -> Object:
-    """An object of its own: what was applied shares parts with the configuration and the live object."""
-    copied: Object = msgspec.json.decode(encode(obj))
-    return copied
-
-
-def _typed(call: Call, body: bytes) -> bytes:
-    """The applied configuration, which must say what it is."""
+def _configuration(call: Call) -> Any:
+    """The applied configuration, raw: what it does not say and what it says to be empty are different things."""
+    body = yaml_to_json(call.request.body) if media_type(call.request) == APPLY_PATCH else call.request.body
     try:
         config = msgspec.json.decode(body)
     except msgspec.DecodeError as error:
         raise bad_request(f"error decoding YAML: {error}") from None
-    if not isinstance(config, dict):
-        raise bad_request("error decoding YAML: the configuration must be an object")
-    if config.get("apiVersion") != call.served.api_version or config.get("kind") != call.served.kind:
-        given = f"{config.get('apiVersion')}, Kind={config.get('kind')}"
-        raise bad_request(
-            f"the configuration is a {given}; it must be {call.served.api_version}, Kind={call.served.kind}"
-        )
-    metadata = config.setdefault("metadata", {})
+    metadata = config.get("metadata") if isinstance(config, dict) else None
     if isinstance(metadata, dict):
-        if metadata.get("name", call.name) != call.name:
-            name = metadata["name"]
+        name = metadata.setdefault("name", call.name)
+        if name != call.name:
             raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-        metadata["name"] = call.name
-    return encode(config)
+    elif isinstance(config, dict) and metadata is None:
+        config["metadata"] = {"name": call.name}
+    return config

@@ -30,6 +30,7 @@ from tidegate.local.errors import (
 )
 from tidegate.local.kinds import metadata as rules
 from tidegate.local.kinds.strategy import Strategy
+from tidegate.local.patch import settled
 from tidegate.local.store import Row, StaleError
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -66,6 +67,8 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     _place(api, call, obj)
     strategy.default(obj)
     _fill_in(call, obj)
+    rules.default_create(obj)
+    _manage(call, obj, None)
     asked = attributes(call, "CREATE", obj, None)
     await api.admission.mutate(asked)
     assert asked.obj is not None
@@ -75,7 +78,6 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     strategy.prepare_create(obj)
     allocate(api, call, obj, None)
     _validate_new(call, obj)
-    _manage(call, obj, None)
     asked.obj, asked.name = obj, obj["metadata"]["name"]
     await api.admission.validate(asked)
     key = served.key(call.namespace, asked.name)
@@ -181,6 +183,7 @@ async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> 
     check_identity(call, obj, old)
     strategy.default(obj)
     _carry_over(obj, old)
+    _manage(call, obj, old)
     asked = attributes(call, "UPDATE", obj, old)
     await api.admission.mutate(asked)
     assert asked.obj is not None
@@ -188,11 +191,10 @@ async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> 
     prepare_for(call, obj, old)
     allocate(api, call, obj, old)
     count_generation(call, obj, old)
-    _manage(call, obj, old)
     validate_changed(call, obj, old)
     asked.obj = obj
     await api.admission.validate(asked)
-    if same(obj, old):
+    if settled(old, obj) is old:
         return row.value
     if call.dry_run:
         return _undecided(obj)
@@ -289,18 +291,6 @@ def validate_changed(call: Call, obj: Object, old: Object) -> None:
         call.warnings += strategy.warnings(obj)
     if errors:
         raise invalid_object(served.group, served.kind, call.name, errors)
-
-
-def same(obj: Object, old: Object) -> bool:
-    """Whether a write would change nothing, so that nothing is written and nobody is woken."""
-    return without_times(obj) == without_times(old)
-
-
-def without_times(obj: Object) -> Object:
-    metadata = dict(obj["metadata"])
-    if entries := metadata.get("managedFields"):
-        metadata["managedFields"] = [{k: v for k, v in entry.items() if k != "time"} for entry in entries]
-    return obj | {"metadata": metadata}
 
 
 __all__ = ["ApiError", "Written", "create_object", "update_object"]
