@@ -158,7 +158,9 @@ async def _sets(stage: Stage, name: str) -> list[Object]:
     shown = []
     for each in sets:
         annotations = {key: value for key, value in each["metadata"]["annotations"].items() if "kubernetes.io" in key}
-        shown.append([annotations, each["spec"]["replicas"], bare(each["status"])])
+        # How many steps a rollout took depends on how pods happened to become ready; only where it ended counts.
+        status = {key: value for key, value in each["status"].items() if key != "observedGeneration"}
+        shown.append([annotations, each["spec"]["replicas"], bare(status)])
     return shown
 
 

@@ -37,6 +37,14 @@ def claims(owner: Meta, selector: LabelSelector, owned: Iterable[M], orphans: It
     return Claims(kept, [each for each in free if matches(selector, each.metadata.labels)], release)
 
 
+def former_owner(old: HasMeta | None, new: HasMeta | None, kind: str) -> tuple[str, str] | None:
+    """The key of an owner of that kind which has just lost the object to another or to nobody: it must hear of it."""
+    before = old.metadata.controller if old else None
+    if old is None or new is None or before is None or before == new.metadata.controller or before.kind != kind:
+        return None
+    return (old.metadata.namespace, before.name)
+
+
 class Ownership(Generic[M]):
     """Writes claims for the owners of one kind. `finalizer` goes onto what is adopted and off what is released."""
 

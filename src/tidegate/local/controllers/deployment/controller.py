@@ -17,7 +17,7 @@ from tidegate.local.controllers.deployment.progress import progressing, with_con
 from tidegate.local.controllers.deployment.revisions import REVISION, new_and_old, same_template
 from tidegate.local.controllers.expectations import Expectations
 from tidegate.local.controllers.objects import Meta, merge_patch, plain
-from tidegate.local.controllers.owners import Ownership, claims
+from tidegate.local.controllers.owners import Ownership, claims, former_owner
 from tidegate.local.controllers.pods import Pod
 from tidegate.local.controllers.recorder import Happening, Recorder, Subject
 from tidegate.local.controllers.replicas.objects import REPLICA_SETS, ReplicaSet
@@ -52,6 +52,8 @@ class DeploymentController:
     def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
         each = new or old
         assert each is not None
+        if lost := former_owner(old, new, DEPLOYMENTS.kind):
+            self._queue.add(lost)
         owner = each.metadata.controller
         if old is None and owner is not None:
             self._expected.creation_seen(owner.uid)

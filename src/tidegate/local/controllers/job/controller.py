@@ -16,7 +16,7 @@ from tidegate.local.controllers.job.objects import JOBS, TRACKING, Job, JobStatu
 from tidegate.local.controllers.job.plan import JobPlan, plan_job
 from tidegate.local.controllers.job.template import NewPod, pod_for
 from tidegate.local.controllers.objects import plain
-from tidegate.local.controllers.owners import Ownership, claims
+from tidegate.local.controllers.owners import Ownership, claims, former_owner
 from tidegate.local.controllers.pod_writes import (
     PODS,
     create_pods,
@@ -62,6 +62,8 @@ class JobController:
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         pod = new or old
         assert pod is not None
+        if lost := former_owner(old, new, JOBS.kind):
+            self._queue.add(lost)
         owner = pod.metadata.controller
         if owner is None:
             for job in self._caches.jobs.by("namespace", pod.metadata.namespace):

@@ -15,7 +15,7 @@ from tidegate.kube.workqueue import WorkQueue
 from tidegate.local.controllers.caches import Caches, Key, synced
 from tidegate.local.controllers.expectations import Expectations
 from tidegate.local.controllers.objects import owner_reference, plain
-from tidegate.local.controllers.owners import Ownership, claims
+from tidegate.local.controllers.owners import Ownership, claims, former_owner
 from tidegate.local.controllers.pod_writes import PODS, create_pods, created, delete_pods, deleted, refused
 from tidegate.local.controllers.pods import Pod
 from tidegate.local.controllers.recorder import Recorder, Subject
@@ -66,6 +66,8 @@ class ReplicaController:
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         pod = new or old
         assert pod is not None
+        if lost := former_owner(old, new, self._resource.kind):
+            self._queue.add(lost)
         reference = pod.metadata.controller
         if reference is None:
             for owner in self._owners.by("namespace", pod.metadata.namespace):
