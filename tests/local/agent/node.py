@@ -40,6 +40,11 @@ class Node:
     name: str = ""
     process: subprocess.Popen[bytes] | None = None
     pods: list[tuple[str, str]] = field(default_factory=list)
+    kubeconfig: Path | None = None
+
+    def command(self) -> list[str]:
+        """The interpreter that runs the agent."""
+        return [sys.executable]
 
     def __post_init__(self) -> None:
         global _count
@@ -52,8 +57,9 @@ class Node:
 
     def start(self, *flags: str) -> None:
         """Starts the agent and waits until its Node is ready and seen."""
-        command = [sys.executable, "-m", "tidegate.local.agent", "--data-dir", str(self.data), "--node-name", self.name]
-        command += ["--kubeconfig", str(self.cluster.kubeconfig), "--isolation", self.isolation, "--schedule"]
+        command = [*self.command(), "-m", "tidegate.local.agent", "--data-dir", str(self.data)]
+        command += ["--node-name", self.name, "--kubeconfig", str(self.kubeconfig or self.cluster.kubeconfig)]
+        command += ["--isolation", self.isolation, "--schedule"]
         command += ["--tls-cert", str(self.tls.cert), "--tls-key", str(self.tls.key), "--client-ca", str(self.tls.ca)]
         command += ["--back-off-base", "0.2", "--verbose", *self.flags, *flags]
         with (self.folder / "agent.log").open("ab") as log:

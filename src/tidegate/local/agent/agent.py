@@ -53,6 +53,9 @@ class Agent:
         groups = cgroups.find(settings.cgroup, settings.node_name)
         self._bridge = network.bridge_name(str(settings.data_dir.resolve()))
         self._notes = {"tidegate.dev/isolation": _words(self.isolation), "tidegate.dev/limits": groups.reason}
+        addresses = addresses_for(settings, self.isolation)
+        if self.isolation.namespaces:
+            self._notes["tidegate.dev/pod-gateway"] = addresses.gateway
         self._registration = Registration(client, settings, notes=self._notes)
         self._queue: WorkQueue[str] = WorkQueue()
         self._services: Informer[Object] = Informer(client, SERVICES)
@@ -60,7 +63,7 @@ class Agent:
         self._names_changed = asyncio.Event()
         self._forwarder = ServiceForwarder(self._bridge, services=self._services.all, pods=self._all_pods)
         self._around = Around(
-            settings, self.isolation, addresses_for(settings, self.isolation), self._bridge, api_url,
+            settings, self.isolation, addresses, self._bridge, api_url,
             self._registration.devices, self._registration.allocatable,
             services=self._services.all, pods=self._all_pods, host_ip=settings.listen,
             reachable=lambda: self._forwarder.reachable,
@@ -96,7 +99,7 @@ class Agent:
             await self._open_network(stack)
             self._registration.port = await self._open_server(stack)
             self.pods.adopt()
-            stack.push_async_callback(self._end)
+            stack.push_async_callback(self.pods.close, stop_pods=self._settings.stop_pods)
             await self._registration.register()
             async with asyncio.TaskGroup() as tasks:
                 for work in (self._informer, self._services, self._node, self._registration, self._events):
@@ -133,12 +136,6 @@ class Agent:
         server = await listen(routes.handle, ear, context)
         stack.callback(server.close)
         return int(ear.getsockname()[1])
-
-    async def _end(self) -> None:
-        """Leaves pods running, as a kubelet does, unless they are to be stopped."""
-        await self.pods.close()
-        if self._settings.stop_pods:
-            await self.pods.stop_all()
 
     def _close_network(self) -> None:
         """Leaves nothing behind once no pod needs the bridge any more."""

@@ -22,14 +22,15 @@ class Cgroups:
     root: Path | None
     reason: str
 
-    def group_for(self, pod_uid: str, container: Mapping[str, Any]) -> str | None:
-        """A group with the container's limits, or None without cgroups."""
+    def group_for(self, pod_uid: str, container: Mapping[str, Any], attempt: int) -> str | None:
+        """A group with the container's limits, or None without cgroups. A fresh one for each attempt, since a group
+        counts its kills for ever."""
         if self.root is None:
             return None
         pod = self.root / f"pod-{pod_uid}"
         pod.mkdir(exist_ok=True)
         _enable(pod)
-        group = pod / container["name"]
+        group = pod / f"{container['name']}-{attempt}"
         group.mkdir(exist_ok=True)
         for file, value in limits_of(container).items():
             (group / file).write_text(value)

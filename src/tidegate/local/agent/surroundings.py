@@ -23,7 +23,7 @@ API_NAME = "kubernetes.default.svc"
 
 @dataclass(slots=True)
 class Around:
-    """The node's side of `work.pods.Surroundings`."""
+    """What `work.surroundings` asks for, by this machine's means."""
 
     settings: Settings
     isolation: network.Isolation

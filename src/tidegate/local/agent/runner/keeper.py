@@ -5,7 +5,7 @@ has a record is never started again, whoever asks. A grace period, once begun, r
 """
 
 # pathlib would cost every running pod memory.
-# ruff: noqa: PTH103, PTH110, PTH120, PTH123
+# ruff: noqa: PTH103, PTH110, PTH120
 from __future__ import annotations
 
 import contextlib
@@ -18,23 +18,11 @@ import time
 from typing import Any
 
 from tidegate.local.agent.runner import init, linux, records
+from tidegate.local.agent.runner.container import Container
 from tidegate.local.agent.runner.logfile import LogFile
 
 _LINE_MOST = 4 << 20
 _PIPE_READ = 65536
-
-
-class _Container:
-    """One running attempt: its init, its pipes, its log."""
-
-    def __init__(self, record: records.Record, pid: int, control: socket.socket, log: LogFile) -> None:
-        self.record = record
-        self.pid = pid
-        self.control = control
-        self.log = log
-        self.pipes: dict[int, str] = {}
-        self.kill_at: float | None = None
-        self.cgroup = ""
 
 
 class Keeper:
@@ -45,7 +33,7 @@ class Keeper:
         self._clients: dict[int, tuple[socket.socket, bytes]] = {}
         self._fds: dict[int, list[int]] = {}
         self._watchers: set[int] = set()
-        self._containers: dict[str, _Container] = {}
+        self._containers: dict[str, Container] = {}
         self._execs: dict[int, tuple[int, str]] = {}
         self._exec_count = 0
         self._starts: dict[str, int] = {}
@@ -168,7 +156,7 @@ class Keeper:
         self._containers[name] = self._launch(record, request)
         return None
 
-    def _launch(self, record: records.Record, launch: dict[str, Any]) -> _Container:
+    def _launch(self, record: records.Record, launch: dict[str, Any]) -> Container:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         out, out_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         err, err_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -183,7 +171,7 @@ class Keeper:
         theirs.close()
         os.close(out_end)
         os.close(err_end)
-        container = _Container(record, pid, ours, log)
+        container = Container(record, pid, ours, log)
         container.pipes = {out: "stdout", err: "stderr"}
         container.cgroup = launch.get("cgroup") or ""
         for fd in (ours.fileno(), out, err):
@@ -246,7 +234,7 @@ class Keeper:
         self._execs[number] = (fd, request["container"])
         return None
 
-    def _hear_init(self, each: _Container) -> bool:
+    def _hear_init(self, each: Container) -> bool:
         """Takes one piece of news from a container's init; false when there is none."""
         message = each.control.recv(1 << 16)
         if not message:
@@ -266,14 +254,14 @@ class Keeper:
             each.record |= {"reason": news["failed"], "message": news["message"]}
         return True
 
-    def _write(self, each: _Container) -> None:
+    def _write(self, each: Container) -> None:
         records.write(records.path_of(each.record["container"], each.record["attempt"]), each.record)
         starter = self._starts.pop(each.record["container"], -1)
         if starter in self._clients:
             self._say(starter, {"ok": True})
         self._publish()
 
-    def _read_pipe(self, each: _Container, fd: int) -> bool:
+    def _read_pipe(self, each: Container, fd: int) -> bool:
         """Moves one piece into the log; false at the end of what can be read now."""
         try:
             piece = os.read(fd, _PIPE_READ)
@@ -294,7 +282,7 @@ class Keeper:
                 del self._containers[name]
                 self._end(each, os.waitstatus_to_exitcode(status))
 
-    def _end(self, each: _Container, code: int) -> None:
+    def _end(self, each: Container, code: int) -> None:
         for fd in list(each.pipes):
             while self._read_pipe(each, fd):
                 pass
@@ -314,14 +302,6 @@ class Keeper:
                 self._say(asker, {"code": 137})
         each.control.close()
         each.record |= {"state": "exited", "finished": time.time(), "code": 128 - code if code < 0 else code}
-        if _out_of_memory(each.cgroup):
+        if each.ran_out_of_memory():
             each.record["reason"] = "OOMKilled"
         self._write(each)
-
-
-def _out_of_memory(cgroup: str) -> bool:
-    if not cgroup:
-        return False
-    with contextlib.suppress(OSError, ValueError), open(f"{cgroup}/memory.events") as file:
-        return any(line.startswith("oom_kill ") and int(line.split()[1]) > 0 for line in file)
-    return False

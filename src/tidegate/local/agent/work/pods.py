@@ -7,14 +7,12 @@ agent is in the pod's folder or in its runner, so a new agent calls `sync` for w
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from tidegate.kube.client import Client, StatusError
+from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
 from tidegate.kube.resources import PODS
 from tidegate.local.agent.cgroups import Cgroups
@@ -27,12 +25,14 @@ from tidegate.local.agent.sandbox.problems import Missing, Unrunnable
 from tidegate.local.agent.sandbox.volumes import fill, has_changing_files, memory_volumes
 from tidegate.local.agent.settings import Settings
 from tidegate.local.agent.work.checks import Target
+from tidegate.local.agent.work.ending import Ending
 from tidegate.local.agent.work.folder import Work, load_all
 from tidegate.local.agent.work.prepare import Preparer
 from tidegate.local.agent.work.probes import Probing, known_health
 from tidegate.local.agent.work.processes import RunnerError, sweep
 from tidegate.local.agent.work.report import overlaid, report
 from tidegate.local.agent.work.stopping import stop
+from tidegate.local.agent.work.surroundings import Surroundings
 
 Spec = Mapping[str, Any]
 
@@ -40,25 +40,6 @@ _log = logging.getLogger(__name__)
 
 _REFRESH_S = 60.0
 _RETRY_S = 3.0
-
-
-class Surroundings(Protocol):
-    """What the node knows that pods need: addresses, names, services, devices."""
-
-    host_ip: str
-    allocatable: Mapping[str, str]
-
-    def address_for(self, pod: Spec) -> str: ...
-
-    def keep(self, work: Work) -> None: ...
-
-    def release(self, uid: str) -> None: ...
-
-    def network_for(self, pod: Spec, address: str) -> dict[str, Any] | None: ...
-
-    def write_names(self, pod: Spec, work: Work) -> None: ...
-
-    def variables(self, pod: Spec, container: Spec) -> Mapping[str, str]: ...
 
 
 class Pods:
@@ -78,6 +59,7 @@ class Pods:
         self._objects = ApiObjects(client)
         self._tokens = ServiceAccountTokens(client)
         self._awaited = Awaited(client)
+        self._ending = Ending(client, self._forget, cgroups)
         self._pods: dict[str, Spec] = {}
         self.works: dict[str, Work] = {}
 
@@ -107,36 +89,30 @@ class Pods:
     def pod(self, uid: str) -> Spec | None:
         return self._pods.get(uid)
 
-    async def close(self) -> None:
+    def _forget(self, uid: str) -> None:
+        """A pod needs nothing of the node any more."""
+        self._around.release(uid)
+        self._awaited.forget(uid)
+        self._tokens.forget(uid)
+
+    async def close(self, *, stop_pods: bool) -> None:
+        """Ends the agent's part; pods go on, unless they are to be stopped."""
         self._awaited.close()
         for work in self.works.values():
             work.cancel()
-
-    async def stop_all(self) -> None:
-        """Stops every container with its grace period; what became of them is reported by the next agent."""
-        running = []
-        for work in self.works.values():
-            pod = self._pods.get(work.uid)
-            grace_s = (pod["spec"].get("terminationGracePeriodSeconds") if pod else None) or 0
-            for name, attempts in work.attempts(pod).items():
-                if attempts[-1].alive:
-                    with contextlib.suppress(RunnerError):
-                        await work.runner.ask("stop", container=name, grace_s=grace_s)
-                    running.append((work, name))
-        while any(work.runs(name) for work, name in running):  # noqa: ASYNC110 - known by the records on disk
-            await asyncio.sleep(0.05)
-        for work in self.works.values():
-            await self._dismiss_runner(work)
+        if stop_pods:
+            await self._ending.stop_all([(work, self._pods.get(work.uid)) for work in self.works.values()])
 
     async def sync(self, uid: str) -> float | None:
         """One look at one pod; returns when to look again, in seconds."""
         pod = self._pods.get(uid)
-        if pod is None:
-            return await self._abandon(uid)
         work = self.works.get(uid)
+        if pod is None:
+            return await self._abandon(work) if work else None
         if work is None:
             if _ended(pod):
-                return await self._farewell(pod, None)
+                await self._ending.farewell(pod)
+                return None
             work = self._begin(pod)
         now = time.time()
         pod = overlaid(pod, work.sent)
@@ -144,9 +120,8 @@ class Pods:
         self._do_stops(pod, work, decision.stop)
         await report(self._client, pod, work, decision.status)
         if decision.over:
-            await self._close(work)
-            if "deletionTimestamp" in pod["metadata"]:
-                return await self._farewell(pod, work)
+            await self._ending.close(work)
+            await self._ending.farewell(pod)
             return None
         waits = [decision.wake_at - now] if decision.wake_at is not None else []
         if work.held_up:
@@ -154,6 +129,13 @@ class Pods:
         if has_changing_files(pod):
             waits.append(max(0.0, work.filled_at + _REFRESH_S - now))
         return min(waits, default=None)
+
+    async def _abandon(self, work: Work) -> float | None:
+        """The pod is gone from the API server: so must everything of it be from this machine."""
+        if not await self._ending.abandon(work):
+            return 0.1
+        del self.works[work.uid]
+        return None
 
     def _begin(self, pod: Spec) -> Work:
         meta = pod["metadata"]
@@ -242,7 +224,7 @@ class Pods:
         """Starts one attempt, or says why it cannot be."""
         container = next(each for each in _containers(pod) if each["name"] == start.container)
         try:
-            group = self._cgroups.group_for(work.uid, container)
+            group = self._cgroups.group_for(work.uid, container, start.attempt)
             given = self._around.variables(pod, container)
             place = self._place(pod, work)
             launch = await self._preparer.launch(
@@ -310,60 +292,6 @@ class Pods:
         except RunnerError as error:
             _log.debug("container %s of pod %s was gone before it was stopped: %s", each.container, work.uid, error)
         self._wake(work.uid)
-
-    # Ending.
-
-    async def _close(self, work: Work) -> None:
-        """Nothing will run again: lets the runner go, and with it the pod's namespaces; logs and records stay."""
-        if work.closed:
-            return
-        await self._dismiss_runner(work)
-        self._around.release(work.uid)
-        self._awaited.forget(work.uid)
-        self._tokens.forget(work.uid)
-        self._cgroups.remove(work.uid)
-        for name in ("volumes", "work", "etc", "staging"):
-            shutil.rmtree(work.folder / name, ignore_errors=True)
-        work.closed = True
-
-    async def _dismiss_runner(self, work: Work) -> None:
-        try:
-            await work.runner.ask("close")
-        except RunnerError as error:
-            _log.debug("the runner of pod %s had gone already: %s", work.uid, error)
-
-    async def _farewell(self, pod: Spec, work: Work | None) -> float | None:
-        """The last step of a deletion: the object goes once the API server has the final status."""
-        meta = pod["metadata"]
-        if "deletionTimestamp" not in meta:
-            return None
-        try:
-            await self._client.delete(PODS, meta["name"], meta["namespace"], grace_period_s=0, uid=meta["uid"])
-        except StatusError as error:
-            if error.code not in (404, 409):
-                raise
-        return None
-
-    async def _abandon(self, uid: str) -> float | None:
-        """The pod is gone from the API server: so must everything of it be from this machine."""
-        work = self.works.get(uid)
-        if work is None:
-            return None
-        for name, attempts in work.attempts(None).items():
-            if attempts[-1].alive:
-                try:
-                    await work.runner.ask("stop", container=name, grace_s=0)
-                except RunnerError as error:
-                    _log.debug("container %s of a pod that is gone ended by itself: %s", name, error)
-        await self._dismiss_runner(work)
-        if work.runner.alive():
-            return 0.1
-        sweep(work.uid)
-        await self._close(work)
-        work.cancel()
-        work.remove()
-        del self.works[uid]
-        return None
 
 
 def _containers(pod: Spec) -> list[Spec]:
