@@ -1,0 +1,78 @@
+"""kubectl on pods that run: logs, exec, and a node agent that dies and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.harness import Cluster, Embedded
+
+pytestmark = pytest.mark.kube
+Json = Any
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Embedded]:
+    server = Embedded(agent=True)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def namespace(machine: Embedded) -> Iterator[str]:
+    name = machine.cluster.namespace()
+    yield name
+    machine.cluster.http("DELETE", f"/api/v1/namespaces/{name}")
+
+
+def run(cluster: Cluster, namespace: str, name: str, script: str) -> str:
+    """Start a pod and wait until it runs; its path."""
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    container = {"name": "main", "image": "host", "command": ["sh", "-c", script]}
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
+    cluster.create(path, {"metadata": {"name": name}, "spec": spec})
+    running = ("Running", "Succeeded")
+    cluster.eventually(f"{path}/{name}", lambda reply: reply.json["status"]["phase"] in running)
+    return f"{path}/{name}"
+
+
+def test_logs_are_read_tailed_and_followed(machine: Embedded, namespace: str) -> None:
+    run(machine.cluster, namespace, "talker", "echo one; echo two; sleep 2; echo three")
+
+    def logs(*args: str) -> str:
+        done = machine.cluster.kubectl("-n", namespace, "logs", "talker", *args)
+        assert done.code == 0, done.err
+        return done.out
+
+    assert logs("-f") == "one\ntwo\nthree\n"
+    assert logs("--tail=1") == "three\n"
+    assert logs("--timestamps").startswith("20")
+
+
+def test_exec_runs_in_the_pod_and_returns_its_status(machine: Embedded, namespace: str) -> None:
+    run(machine.cluster, namespace, "host", "sleep 60")
+    inside = ("-n", namespace, "exec", "-i", "host", "--")
+    done = machine.cluster.kubectl(*inside, "sh", "-c", "cat; echo err >&2; exit 3", stdin="hello")
+    assert (done.code, done.out) == (3, "hello")
+    assert "err\n" in done.err
+    assert machine.cluster.kubectl("-n", namespace, "exec", "absent", "--", "true").code == 1
+
+
+@pytest.mark.parametrize("kills", [10])
+def test_pods_outlive_their_agent_and_tell_their_true_end(machine: Embedded, namespace: str, kills: int) -> None:
+    """The agent is killed with -9 while pods run: they go on, are adopted, and end with the code they ended with."""
+    steady = run(machine.cluster, namespace, "steady", "sleep 300")
+    before = machine.cluster.get(steady)["status"]["containerStatuses"][0]
+    for number in range(kills):
+        short = run(machine.cluster, namespace, f"short-{number}", f"sleep 0.2; exit {number + 1}")
+        machine.kill("agent")
+        machine.start_agent(stop_pods=False)
+        ended = machine.cluster.eventually(short, lambda reply: reply.json["status"]["phase"] in ("Failed", "Unknown"))
+        (status,) = ended.json["status"]["containerStatuses"]
+        assert status["state"]["terminated"]["exitCode"] == number + 1
+    after = machine.cluster.get(steady)["status"]["containerStatuses"][0]
+    assert (after["containerID"], after["restartCount"]) == (before["containerID"], 0)
+    assert after["state"] == before["state"]
