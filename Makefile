@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help setup demo test lint test-kube kube conformance bench clean
+.PHONY: constraints help setup demo test lint test-kube kube conformance bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -45,6 +45,10 @@ conformance: setup kube  ## Kubernetes' own conformance tests of its API machine
 
 bench: setup kube  ## embedded against etcd + kube-apiserver, in one table
 	$(BIN)/python -m benchmarks
+
+constraints:  ## renew the pinned versions from what .venv has (then run the tests)
+	@{ echo "# Exact versions for development and tests; make setup uses them. Renew: make constraints"; \
+	  $(BIN)/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9_.-]+=='; } > constraints.txt
 
 clean:  ## remove what setup made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
