@@ -9,7 +9,7 @@ import pytest
 
 from tests.harness import Cluster, RealKube, missing_programs
 from tests.local.controllers.stage import Stage, client_of, close
-from tidegate.local.controllers import run_controllers
+from tidegate.local.controllers.run import run_controllers
 
 
 @pytest.fixture(scope="session")

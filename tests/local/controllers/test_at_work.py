@@ -10,11 +10,10 @@ from typing import Any
 from tests.local.controllers.stage import CONTAINERS, Stage, finished, has, runs, succeeds, waits
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client
-from tidegate.local.controllers import run_controllers
 from tidegate.local.controllers.caches import Caches
 from tidegate.local.controllers.nodes.lifecycle import NodeLifecycleController
 from tidegate.local.controllers.nodes.pod_gc import PodGcController
-from tidegate.local.controllers.run import Controller, utc_now
+from tidegate.local.controllers.run import Controller, run_controllers, utc_now
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": CONTAINERS}}
 

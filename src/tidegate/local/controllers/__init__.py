@@ -8,7 +8,3 @@ not show yet is kept in `Expectations`, so that a stale cache never makes twice 
 Owner garbage collection and namespace deletion belong to the API server's side and are not here; nor is anything about
 queues.
 """
-
-from tidegate.local.controllers.run import run_controllers
-
-__all__ = ["run_controllers"]
