@@ -37,7 +37,10 @@ def measure(servers: tuple[str, ...], groups: list[str], *, repeats: int, effort
 def table(samples: Samples, servers: tuple[str, ...]) -> str:
     """One line per row: the medians, and how many times better the embedded server is."""
     titles = {"embedded": "embedded", "real": "etcd + kube-apiserver"}
-    lines = ["| | " + " | ".join(titles[name] for name in servers) + " | embedded is |", "|---|" + "--:|" * 3]
+    lines = [
+        "| | " + " | ".join(titles[name] for name in servers) + " | embedded is |",
+        "|---|" + "--:|" * (len(servers) + 1),
+    ]
     for row_name, by_server in samples.items():
         medians = {name: statistics.median(row.value for row in rows) for name, rows in by_server.items()}
         unit = next(iter(by_server.values()))[0].unit

@@ -45,15 +45,15 @@ def machine(spark: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
         yield cluster
 
 
-def driver_address() -> str:
-    """An address of this machine that pods can reach, whether or not they have a network of their own."""
-    listed = subprocess.run(["ip", "-4", "-o", "addr"], capture_output=True, text=True, check=False).stdout
-    bridge = re.search(r"tidegate\S*\s+inet (\d+\.\d+\.\d+\.\d+)", listed)
-    return bridge[1] if bridge else "127.0.0.1"
+def driver_address(cluster: Cluster) -> str:
+    """An address of this machine that pods reach: their gateway, or loopback where they have no own network."""
+    node = cluster.get("/api/v1/nodes/local")
+    address: str = node["metadata"].get("annotations", {}).get("tidegate.dev/pod-gateway", "127.0.0.1")
+    return address
 
 
 def submit(cluster: Cluster, spark: Path, namespace: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    address = driver_address()
+    address = driver_address(cluster)
     settings = {
         "spark.driver.host": address,
         "spark.driver.bindAddress": address,
