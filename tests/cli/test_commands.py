@@ -1,0 +1,84 @@
+"""The command line: help for everything, one sentence for every mistake, no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidegate.local.machine import Machine
+
+COMMANDS = ["up", "down", "demo"]
+
+
+def tidegate(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tidegate.cli.main", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    done = tidegate(command, "--help")
+    assert done.returncode == 0
+    assert command in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["up", "--port", "many"], ["down", "--nonsense"]])
+def test_wrong_usage_is_one_sentence_and_a_hint(arguments: list[str]) -> None:
+    done = tidegate(*arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 2
+    assert "--help" in done.stderr
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = tidegate("up", "--data-dir", str(tmp_path / "data"), "--port", str(port))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    log = (tmp_path / "data" / "logs" / "control-plane.log").read_text()
+    assert "Choose another --port" in log
+    assert "Traceback" not in log
+
+
+def test_down_without_anything_running_says_so(tmp_path: Path) -> None:
+    done = tidegate("down", "--data-dir", str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "Nothing was running.\n")
+
+
+def test_up_is_idempotent_private_and_survives_kill_9(tmp_path: Path) -> None:
+    """Up twice is up once; the folder is its owner's; a killed control plane comes back where it was."""
+    data = tmp_path / "data"
+    machine = Machine(data.resolve())
+    try:
+        first = tidegate("up", "--data-dir", str(data))
+        assert first.returncode == 0, first.stderr
+        assert "Already running" in tidegate("up", "--data-dir", str(data)).stdout
+        for path in [data, *data.glob("pki/*"), data / "state.db", data / "kubeconfig"]:
+            assert path.stat().st_mode & 0o077 == 0, f"{path} can be read by others"
+        server = _server(machine.kubeconfig)
+        pid = machine.running("control-plane")
+        assert pid
+        os.kill(pid, signal.SIGKILL)
+        again = tidegate("up", "--data-dir", str(data))
+        assert again.returncode == 0, again.stderr
+        assert "Started control-plane" in again.stdout
+        assert _server(machine.kubeconfig) == server, "clients find it where they left it"
+    finally:
+        done = tidegate("down", "--data-dir", str(data))
+    assert done.returncode == 0, done.stderr
+    assert machine.running("control-plane") is None
+    assert machine.running("agent") is None
+
+
+def _server(kubeconfig: Path) -> str:
+    import yaml
+
+    return str(yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]["server"])
