@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -121,3 +123,17 @@ def test_nothing_is_left_when_pods_are_gone(node: Node, namespace: str) -> None:
     node.eventually(lambda: not any(processes_with(uid) for uid in uids), what="runners are gone")
     node.eventually(lambda: not list((node.data / "pods").iterdir()), what="folders are gone")
     assert Path("/proc/self/mounts").read_text() == mounts
+
+
+def test_a_second_agent_in_the_same_folder_is_refused(node: Node) -> None:
+    """Two would both think that the pods are theirs."""
+    command = [sys.executable, "-m", "tidegate.local.agent", "--data-dir", str(node.data)]
+    second = subprocess.run(
+        [*command, "--kubeconfig", str(node.cluster.kubeconfig)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert "already" in second.stderr

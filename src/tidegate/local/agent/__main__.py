@@ -116,8 +116,8 @@ def main() -> int:
     try:
         with Lock(told.data_dir / "agent.lock"):
             access = load_access(told.kubeconfig, None)
-        ear, why_not = moved(told, access.server)
-        asyncio.run(serve(told, access, ear, why_not))
+            ear, why_not = moved(told, access.server)
+            asyncio.run(serve(told, access, ear, why_not))
     except HeldError as held:
         sys.stderr.write(f"An agent works in {told.data_dir} already (process {held.pid}). Stop it first.\n")
         return 1
