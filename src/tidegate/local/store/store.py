@@ -16,6 +16,9 @@ from pathlib import Path
 
 from tidegate.local.store.log import Change, CompactedError, Log, Row
 
+_READ_AGAIN = 2_048
+"""Rows kept at hand: namespaces, service accounts and the like are read by nearly every write."""
+
 MOST_BEHIND = 20_000
 """Events a subscriber may be behind before it is cut off: it must start anew, and memory stays bounded."""
 
@@ -94,6 +97,8 @@ class Store:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-commit")
         self._subscriptions: dict[str, set[Subscription]] = {}
         self._compacting: asyncio.Task[None] | None = None
+        self._at_hand: dict[str, Row | None] = {}
+        self._changed: dict[str, int] = {}
 
     @property
     def compacted(self) -> int:
@@ -101,13 +106,28 @@ class Store:
 
     def get(self, key: str) -> Row | None:
         """The committed state of `key`."""
-        return self._log.get(key)
+        try:
+            return self._at_hand[key]
+        except KeyError:
+            row = self._log.get(key)
+            if row is None or row.revision <= self.revision:  # The log may be ahead of what has been announced.
+                if len(self._at_hand) >= _READ_AGAIN:
+                    self._at_hand.clear()
+                self._at_hand[key] = row
+            return row
+
+    def changed(self, bucket: str) -> int:
+        """The revision at which anything in a bucket ("core/limitranges/") last changed; 0 if not since the start.
+
+        Whoever derives something from a whole collection can keep it for as long as this stays the same.
+        """
+        return self._changed.get(bucket, 0)
 
     def newest(self, key: str) -> Row | None:
         """The state of `key` with writes whose commit is under way: what the next write must be checked against."""
         change = self._uncommitted.get(key)
         if change is None:
-            return self._log.get(key)
+            return self.get(key)
         return None if change.deleted else change.row
 
     def range(self, prefix: str, *, after: str = "", limit: int = -1, at: int = 0) -> list[Row]:
@@ -165,6 +185,8 @@ class Store:
             key = change.row.key
             if self._uncommitted.get(key) is change:
                 del self._uncommitted[key]
+            self._at_hand.pop(key, None)
+            self._changed[bucket_of(key)] = change.row.revision
             self._publish(change)
             if not future.done():
                 future.set_result(change.row)
