@@ -77,11 +77,12 @@ def test_the_shared_informer_follows_every_change(api: Any, cluster: Cluster, na
     path = core(namespace, "secrets")
     cluster.create(path, {"metadata": {"name": "first"}})
     seen: list[tuple[str, str]] = []
-    done = threading.Event()
+    listed, done = threading.Event(), threading.Event()
 
     def note(kind: str) -> Any:
         def handler(*objects: Any) -> None:
             seen.append((kind, objects[-1].metadata.name))
+            listed.set()
             if kind == "deleted":
                 done.set()
 
@@ -92,6 +93,7 @@ def test_the_shared_informer_follows_every_change(api: Any, cluster: Cluster, na
         informer.add_event_handler(kind, note(kind.lower()))
     informer.start()
     try:
+        assert listed.wait(20)
         cluster.create(path, {"metadata": {"name": "second"}})
         merge = {"Content-Type": "application/merge-patch+json"}
         cluster.http("PATCH", f"{path}/second", {"metadata": {"labels": {"a": "b"}}}, merge)
