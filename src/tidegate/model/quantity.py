@@ -9,8 +9,7 @@ in comparisons.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, NoReturn
 
 Notation = Literal["decimal", "binary", "exponent"]
 
@@ -20,6 +19,7 @@ _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _FORM = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 _MOST_BINARY = (2**63 - 1) * NANO
+_set = object.__setattr__
 
 
 class QuantityError(ValueError):
@@ -30,12 +30,19 @@ class QuantityError(ValueError):
         super().__init__(f'"{text}" is not a quantity; {how}')
 
 
-@dataclass(frozen=True, slots=True, order=True)
 class Quantity:
-    """An exact amount. `str()` gives Kubernetes' canonical form."""
+    """An exact, immutable amount. `str()` gives Kubernetes' canonical form.
 
+    A plain class, not a dataclass: the manifest codec must see one value here, not an object with two fields.
+    """
+
+    __slots__ = ("nano", "notation")
     nano: int
-    notation: Notation = field(default="decimal", compare=False)
+    notation: Notation
+
+    def __init__(self, nano: int, notation: Notation = "decimal") -> None:
+        _set(self, "nano", nano)
+        _set(self, "notation", notation)
 
     @classmethod
     def parse(cls, text: str | int) -> Quantity:
@@ -83,6 +90,33 @@ class Quantity:
 
     def __bool__(self) -> bool:
         return self.nano != 0
+
+    def __eq__(self, other: object) -> bool:
+        return self.nano == other.nano if isinstance(other, Quantity) else NotImplemented
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nano < other.nano
+
+    def __le__(self, other: Quantity) -> bool:
+        return self.nano <= other.nano
+
+    def __gt__(self, other: Quantity) -> bool:
+        return self.nano > other.nano
+
+    def __ge__(self, other: Quantity) -> bool:
+        return self.nano >= other.nano
+
+    def __hash__(self) -> int:
+        return hash(self.nano)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a quantity does not change; make a new one instead of setting {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Quantity, (self.nano, self.notation)
+
+    def __repr__(self) -> str:
+        return f"Quantity({str(self)!r})"
 
     def __str__(self) -> str:
         if not self.nano:

@@ -1,0 +1,170 @@
+"""Scenario: a test for a queue configuration, as a file. The simulator runs it; this says what may stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from tidegate.model.duration import Duration
+from tidegate.model.kinds.bounds import AmountBound, CountBound, GrantedBound, RatioBound, TimeBound
+from tidegate.model.kinds.shape import AGE, OPEN, Count, Definition, Kind, Priority, Shape, keyed
+from tidegate.model.kinds.workload import PodSet, State, WaitingReason
+from tidegate.model.resources import NOTHING, Resources
+
+Manifest = Annotated[Mapping[str, Any], Meta(extra_json_schema=OPEN)]
+"""Any Kubernetes object, as it would be given to `kubectl apply`."""
+
+
+class ScenarioNode(Shape, frozen=True, kw_only=True):
+    """Nodes that are alike."""
+
+    name: str
+    """The node's name; with `count`, the beginning of their names."""
+    count: Count = 1
+    """How many."""
+    labels: Mapping[str, str] = {}
+    """Their labels."""
+    taints: tuple[Manifest, ...] = ()
+    """Their taints, as in a Node."""
+    allocatable: Resources = NOTHING
+    """What pods may take of each."""
+
+
+class SubmittedPodSet(PodSet, frozen=True, kw_only=True):
+    """A pod set, and how long its pods run."""
+
+    runs: Duration | None = None
+    """How long each pod runs once it is granted. Without it, until a later step ends it."""
+
+
+class Submit(Shape, frozen=True, kw_only=True):
+    """A Workload in short form."""
+
+    name: str
+    """Its name, by which later steps speak of it."""
+    queue: str = "default/default"
+    """Its Queue, as namespace/name."""
+    priority: Priority = 0
+    """Higher goes first."""
+    user: str = ""
+    """Who submits it."""
+    groups: tuple[str, ...] = ()
+    """Groups the submitter is in."""
+    max_run_seconds: int | None = None
+    """It surely ends this long after it was admitted."""
+    pod_sets: Annotated[tuple[SubmittedPodSet, ...], Meta(min_length=1, extra_json_schema=keyed("name"))]
+    """Its pods, by shape."""
+
+
+class Resize(Shape, frozen=True, kw_only=True):
+    """The application now wants another number of pods."""
+
+    name: str
+    """The workload."""
+    pod_set: str = "main"
+    """The pod set."""
+    count: Count
+    """How many it wants now."""
+
+
+class EndPods(Shape, frozen=True, kw_only=True):
+    """Pods end."""
+
+    name: str
+    """The workload."""
+    pod_set: str = "main"
+    """The pod set."""
+    pods: Count = 1
+    """How many."""
+
+
+class Delete(Shape, frozen=True, kw_only=True):
+    """An object goes."""
+
+    kind: str = "Workload"
+    """Its kind."""
+    namespace: str = ""
+    """Its namespace, where the kind has one."""
+    name: str
+    """Its name."""
+
+
+class Expectation(Shape, frozen=True, kw_only=True):
+    """What must be so. A thing not named is not checked; an amount that is absent is 0."""
+
+    state: State | None = None
+    """Of a workload: its state."""
+    granted: Mapping[str, GrantedBound] = {}
+    """Of a workload: pods granted, by pod set."""
+    reason: WaitingReason | None = None
+    """Of a workload: why it waits."""
+    evictions: CountBound | None = None
+    """Of a workload: how often it was evicted so far."""
+    shrinks: CountBound | None = None
+    """Of a workload: how often it was shrunk so far."""
+    admitted_at: TimeBound | None = None
+    """Of a workload: when it was admitted."""
+    deserved: Mapping[str, AmountBound] = {}
+    """Of a queue: what it deserves, summed over flavors."""
+    allocated: Mapping[str, AmountBound] = {}
+    """Of a queue: what its workloads hold, summed over flavors."""
+    share: RatioBound | None = None
+    """Of a queue: its share."""
+    pending: CountBound | None = None
+    """Of a queue: workloads that wait, evicted ones included."""
+
+
+class Step(Shape, frozen=True, kw_only=True):
+    """A moment, what happens then, and what must be so once it has settled. Every verb takes one item or a list."""
+
+    at: Duration
+    """When, from the beginning."""
+    submit: Submit | tuple[Submit, ...] = ()
+    """Workloads that arrive."""
+    resize: Resize | tuple[Resize, ...] = ()
+    """Applications that want more or fewer pods."""
+    succeed: EndPods | tuple[EndPods, ...] = ()
+    """Pods that end well."""
+    fail: EndPods | tuple[EndPods, ...] = ()
+    """Pods that fail."""
+    apply: Annotated[Mapping[str, Any] | tuple[Mapping[str, Any], ...], Meta(extra_json_schema=OPEN)] = ()
+    """Manifests that are applied."""
+    delete: Delete | tuple[Delete, ...] = ()
+    """Objects that go."""
+    expect: Mapping[str, Expectation] = {}
+    """By workload name, `queue NAMESPACE/NAME` or `clusterqueue NAME`: what must be so."""
+
+
+class Delays(Shape, frozen=True, kw_only=True):
+    """How long pods take to come and to go."""
+
+    start: Duration = Duration(0)
+    """From grant to running."""
+    stop: Duration = Duration(0)
+    """From being taken back to being gone."""
+
+
+class ScenarioSpec(Shape, frozen=True, kw_only=True):
+    """The world at the beginning, and what happens in it."""
+
+    nodes: Annotated[tuple[ScenarioNode, ...], Meta(extra_json_schema=keyed("name"))] = ()
+    """Nodes there are."""
+    include: tuple[str, ...] = ()
+    """Files with further manifests, relative to this one."""
+    objects: tuple[Manifest, ...] = ()
+    """Manifests. `apiVersion` may be left out for kinds of tidegate.dev."""
+    delays: Delays = Delays()
+    """How long pods take to come and to go."""
+    steps: tuple[Step, ...] = ()
+    """What happens, in order of time."""
+
+
+class Scenario(Kind, frozen=True, kw_only=True):
+    """A test for a queue configuration: what happens when, and what must then be so."""
+
+    definition: ClassVar[Definition] = Definition(plural="scenarios", short=(), columns=(AGE,))
+
+    spec: ScenarioSpec
+    """The world at the beginning, and what happens in it."""

@@ -1,0 +1,1 @@
+"""The words: values, kinds, manifests and the CRDs made from them."""
