@@ -93,6 +93,7 @@ class Connection(asyncio.Protocol):
         self._body: list[bytes] = []
         self._size = 0
         self._complete = False
+        self._overrun = False
 
     # Called by the event loop.
 
@@ -133,10 +134,17 @@ class Connection(asyncio.Protocol):
 
     # Called by the parser.
 
+    def on_message_begin(self) -> None:
+        # A second request in the same bytes as the first: nobody pipelines any more, so it may be sent again.
+        self._overrun = self._complete
+
     def on_url(self, url: bytes) -> None:
-        self._url += url
+        if not self._overrun:
+            self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self._overrun:
+            return
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         known = self._headers.get(key)
         self._headers[key] = text if known is None else f"{known}, {text}"
@@ -146,8 +154,8 @@ class Connection(asyncio.Protocol):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def on_body(self, body: bytes) -> None:
-        self._size += len(body)
-        if self._size <= MOST_BODY:
+        self._size += 0 if self._overrun else len(body)
+        if self._size <= MOST_BODY and not self._overrun:
             self._body.append(body)
 
     def on_message_complete(self) -> None:
@@ -181,7 +189,7 @@ class Connection(asyncio.Protocol):
             request = self._request()
             if self._size > MOST_BODY:
                 request.headers = dict(request.headers) | {"x-too-large": str(self._size)}
-            keep = self._parser.should_keep_alive()
+            keep = self._parser.should_keep_alive() and not self._overrun
             response = await self._handler(request, self._peer)
             if isinstance(response, Upgrade) and response.talk is not None:
                 await self._upgrade(response)
@@ -198,7 +206,6 @@ class Connection(asyncio.Protocol):
             self._close()
             return
         self._task = None
-        self._parser = httptools.HttpRequestParser(self)
         self._reset()
         held, self._held = self._held, b""
         if held:

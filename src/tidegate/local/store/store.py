@@ -59,14 +59,17 @@ class Subscription:
         """Waits until there is something to take (or it is closed); False when the time is up."""
         if self._waiting or self.closed:
             return True
-        self._woken = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._woken = woken = loop.create_future()
+        # A timer of our own: asyncio.wait_for costs more than all else that a watcher does for an event.
+        timer = loop.call_later(timeout_s, self.wake) if timeout_s is not None else None
         try:
-            await asyncio.wait_for(self._woken, timeout_s)
-        except TimeoutError:
-            return False
+            await woken
         finally:
             self._woken = None
-        return True
+            if timer is not None:
+                timer.cancel()
+        return bool(self._waiting) or self.closed
 
     def offer(self, change: Change) -> None:
         if len(self._waiting) >= MOST_BEHIND:
@@ -131,6 +134,12 @@ class Store:
         return None if change.deleted else change.row
 
     def range(self, prefix: str, *, after: str = "", limit: int = -1, at: int = 0) -> list[Row]:
+        """What there is (at revision `at`), as of exactly `self.revision`: a watch from there repeats nothing."""
+        if not at and self._flushing is not None:
+            # The commit under way may be on the disk already, and is not announced yet.
+            if not self.revision:
+                return []
+            at = self.revision
         return self._log.range(prefix, after=after, limit=limit, at=at)
 
     def count(self, prefix: str, *, after: str = "") -> int:
