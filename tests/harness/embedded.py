@@ -26,7 +26,6 @@ class Embedded:
     """
 
     agent: bool = False
-    flags: list[str] = field(default_factory=list)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="embedded-")))
     cluster: Cluster = field(init=False)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
@@ -48,7 +47,7 @@ class Embedded:
         started = time.monotonic()
         kubeconfig = self.data / "kubeconfig"
         written_before = kubeconfig.stat().st_mtime_ns if kubeconfig.exists() else 0
-        self._run("apiserver", [*Machine(self.data, port=self._port).control_plane_command(), *self.flags])
+        self._run("apiserver", Machine(self.data, port=self._port).control_plane_command())
         deadline = started + timeout_s
         try:
             self._await(lambda: kubeconfig.exists() and kubeconfig.stat().st_mtime_ns > written_before, deadline)

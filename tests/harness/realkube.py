@@ -46,8 +46,6 @@ class RealKube:
     controllers: bool = True
     scheduler: bool = False
     durable: bool = False
-    apiserver_flags: list[str] = field(default_factory=list)
-    controller_flags: list[str] = field(default_factory=list)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="realkube-")))
     cluster: Cluster = field(init=False)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
@@ -135,7 +133,6 @@ class RealKube:
             "--service-cluster-ip-range=10.0.0.0/24",
             "--endpoint-reconciler-type=none",
             "--allow-privileged=true",
-            *self.apiserver_flags,
         )
         return f"https://127.0.0.1:{port}"
 
@@ -150,7 +147,6 @@ class RealKube:
             f"--root-ca-file={tls.ca}",
             "--allocate-node-cidrs=false",
             "--enable-hostpath-provisioner=false",
-            *self.controller_flags,
         )
 
     def _wait_until_ready(self, deadline: float) -> None:
