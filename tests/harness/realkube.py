@@ -46,6 +46,7 @@ class RealKube:
     controllers: bool = True
     scheduler: bool = False
     durable: bool = False
+    apiserver_flags: list[str] = field(default_factory=list)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="realkube-")))
     cluster: Cluster = field(init=False)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
@@ -133,6 +134,7 @@ class RealKube:
             "--service-cluster-ip-range=10.0.0.0/24",
             "--endpoint-reconciler-type=none",
             "--allow-privileged=true",
+            *self.apiserver_flags,
         )
         return f"https://127.0.0.1:{port}"
 
