@@ -10,9 +10,14 @@ import msgspec
 
 from tidegate.local.access.users import User
 from tidegate.local.apiserver.selectors import selector_of
-from tidegate.local.store import Store, Subscription
+from tidegate.local.store import Kept, Store
 
 GROUP = "rbac.authorization.k8s.io"
+_PLURALS = ("roles", "clusterroles", "rolebindings", "clusterrolebindings")
+
+
+Subject = tuple[str, str]
+"""A user or group: its sort and name."""
 
 
 class Rule(msgspec.Struct, rename="camel", frozen=True):
@@ -113,16 +118,15 @@ class Rbac:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._watched: list[Subscription] = []
-        self._by_subject: dict[tuple[str, str], list[Grant]] = {}
-        self._stale = True
+        buckets = tuple(f"{GROUP}/{plural}/" for plural in _PLURALS)
+        self._by_subject = Kept(store, buckets, self._read)
 
     def grants(self, user: User, namespace: str | None = None) -> Iterator[Grant]:
         """What `user` has been granted: everywhere, and in `namespace` (None: in any)."""
-        self._refresh()
+        by_subject = self._by_subject()
         keys = [("User", user.name), *(("Group", group) for group in user.groups)]
         for key in keys:
-            for grant in self._by_subject.get(key, ()):
+            for grant in by_subject.get(key, ()):
                 if not grant.namespace or namespace is None or grant.namespace == namespace:
                     yield grant
 
@@ -158,21 +162,14 @@ class Rbac:
             found.update(dict.fromkeys(rules))
         return tuple(found)
 
-    def _refresh(self) -> None:
-        if not self._watched:
-            for plural in ("roles", "clusterroles", "rolebindings", "clusterrolebindings"):
-                _, subscription = self._store.subscribe(f"{GROUP}/{plural}/", self._store.revision)
-                self._watched.append(subscription)
-        changed = [subscription.take() for subscription in self._watched]
-        if not self._stale and not any(changed):
-            return
-        self._stale = False
-        self._by_subject = {}
+    def _read(self) -> dict[Subject, list[Grant]]:
+        found: dict[Subject, list[Grant]] = {}
         for plural in ("clusterrolebindings", "rolebindings"):
             for row in self._store.range(f"{GROUP}/{plural}/"):
-                self._index(_binding(row.value))
+                self._index(_binding(row.value), found)
+        return found
 
-    def _index(self, binding: _Binding) -> None:
+    def _index(self, binding: _Binding, found: dict[Subject, list[Grant]]) -> None:
         namespace = binding.metadata.namespace
         rules = self.rules_of(binding.role_ref.kind, binding.role_ref.name, namespace)
         for subject in binding.subjects or []:
@@ -183,8 +180,7 @@ class Rbac:
             where = f"{binding.metadata.name}/{namespace}" if namespace else binding.metadata.name
             to = f'{subject.kind} "{subject.name}{"/" + subject.namespace if subject.namespace else ""}"'
             because = f'RBAC: allowed by {sort} "{where}" of {binding.role_ref.kind} "{binding.role_ref.name}" to {to}'
-            granted = [Grant(rule, namespace, because) for rule in rules]
-            self._by_subject.setdefault((kind, name), []).extend(granted)
+            found.setdefault((kind, name), []).extend([Grant(rule, namespace, because) for rule in rules])
 
 
 def covers(held: list[Rule], wanted: Rule) -> bool:

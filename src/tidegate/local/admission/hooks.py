@@ -11,7 +11,7 @@ from tidegate.local.admission.attributes import Attributes
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.selectors import selector_of
 from tidegate.local.errors import ApiError, bad_request
-from tidegate.local.store import Store, Subscription
+from tidegate.local.store import Kept, Store
 
 _GROUP = "admissionregistration.k8s.io"
 _REASONS = {400: "BadRequest", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 422: "Invalid", 500: "InternalError"}
@@ -50,25 +50,19 @@ class Hooks:
     def __init__(self, store: Store, plural: str) -> None:
         self._store = store
         self._prefix = f"{_GROUP}/{plural}/"
-        self._subscription: Subscription | None = None
-        self._hooks: list[Hook] = []
+        self._hooks = Kept(store, (self._prefix,), self._read)
 
     def concerned(self, asked: Attributes) -> Iterator[Hook]:
         """In order of configuration and position; of configurations themselves no webhook is told."""
         if asked.served.group == _GROUP:
             return
-        for hook in self._current():
+        for hook in self._hooks():
             if any(rule_matches(rule, asked) for rule in hook.rules) and self._selected(hook, asked):
                 yield hook
 
-    def _current(self) -> list[Hook]:
-        if self._subscription is None:
-            _, self._subscription = self._store.subscribe(self._prefix, self._store.revision)
-        elif not self._subscription.take():
-            return self._hooks
+    def _read(self) -> list[Hook]:
         found = [decode(row.value) for row in self._store.range(self._prefix)]
-        self._hooks = [_hook(each["metadata"]["name"], raw) for each in found for raw in each.get("webhooks") or []]
-        return self._hooks
+        return [_hook(each["metadata"]["name"], raw) for each in found for raw in each.get("webhooks") or []]
 
     def _selected(self, hook: Hook, asked: Attributes) -> bool:
         objects = [obj for obj in (asked.obj, asked.old) if obj is not None]

@@ -8,7 +8,7 @@ from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.errors import forbidden
-from tidegate.local.store import Store
+from tidegate.local.store import Kept, Store
 from tidegate.model.quantity import ZERO, Quantity
 
 _parse = Quantity.parse
@@ -17,9 +17,17 @@ _parse = Quantity.parse
 class Limits:
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._by_namespace = Kept(store, ("core/limitranges/",), self._read)
 
     def _ranges(self, namespace: str) -> list[Object]:
-        return [decode(row.value) for row in self._store.range(f"core/limitranges/{namespace}/")]
+        return self._by_namespace().get(namespace, [])
+
+    def _read(self) -> dict[str, list[Object]]:
+        found: dict[str, list[Object]] = {}
+        for row in self._store.range("core/limitranges/"):
+            obj = decode(row.value)
+            found.setdefault(obj["metadata"]["namespace"], []).append(obj)
+        return found
 
     async def mutate(self, asked: Attributes) -> None:
         if not _is_new_pod(asked) or asked.obj is None:

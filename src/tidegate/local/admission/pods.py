@@ -8,7 +8,7 @@ from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.errors import forbidden
-from tidegate.local.store import Store
+from tidegate.local.store import Kept, Store
 
 TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 _TOLERATED_S = 300
@@ -18,6 +18,7 @@ _TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 class Pods:
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._default_class = Kept(store, ("scheduling.k8s.io/priorityclasses/",), self._read_default_class)
 
     async def mutate(self, asked: Attributes) -> None:
         if not _is_pod(asked) or asked.operation != "CREATE" or asked.obj is None:
@@ -59,7 +60,7 @@ class Pods:
             raise forbidden("", "pods", asked.name, why)
         spec["preemptionPolicy"] = policy
 
-    def _default_class(self) -> Object | None:
+    def _read_default_class(self) -> Object | None:
         rows = self._store.range("scheduling.k8s.io/priorityclasses/")
         found = [decode(row.value) for row in rows if b'"globalDefault":true' in row.value]
         return min(found, key=lambda cls: int(cls["value"]), default=None)

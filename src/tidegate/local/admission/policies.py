@@ -13,7 +13,7 @@ from tidegate.local.admission.hooks import namespace_labels, rule_matches
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.selectors import selector_of
-from tidegate.local.store import Store, Subscription
+from tidegate.local.store import Kept, Store
 
 GROUP = "admissionregistration.k8s.io"
 VARIABLES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")
@@ -53,14 +53,13 @@ class Policies:
         self._store = store
         self._registry = registry
         self._prefixes = (f"{GROUP}/{sort}admissionpolicies/", f"{GROUP}/{sort}admissionpolicybindings/")
-        self._watched: list[Subscription] = []
-        self._pairs: list[tuple[Object, Object]] = []
+        self._pairs = Kept(store, self._prefixes, self._read)
 
     def concerned(self, asked: Attributes) -> Iterator[InForce]:
         """Raises PolicyError for a binding whose parameters should be there and are not."""
         if asked.served.group in _UNTOUCHED:
             return
-        for policy, binding in self._current():
+        for policy, binding in self._pairs():
             spec, bound = policy["spec"], binding["spec"]
             if not self._matches(spec.get("matchConstraints") or {}, asked):
                 continue
@@ -69,19 +68,11 @@ class Policies:
             for params in self._params(spec.get("paramKind"), bound.get("paramRef"), asked):
                 yield InForce(policy, binding, params)
 
-    def _current(self) -> list[tuple[Object, Object]]:
-        if not self._watched:
-            for prefix in self._prefixes:
-                self._watched.append(self._store.subscribe(prefix, self._store.revision)[1])
-        else:
-            changed = [subscription.take() for subscription in self._watched]
-            if not any(changed):
-                return self._pairs
+    def _read(self) -> list[tuple[Object, Object]]:
         policies, bindings = ([decode(row.value) for row in self._store.range(prefix)] for prefix in self._prefixes)
         named = {policy["metadata"]["name"]: policy for policy in policies}
         found = [(named.get(binding["spec"]["policyName"]), binding) for binding in bindings]
-        self._pairs = [(policy, binding) for policy, binding in found if policy is not None]
-        return self._pairs
+        return [(policy, binding) for policy, binding in found if policy is not None]
 
     def _matches(self, constraints: Object, asked: Attributes, *, open_rules: bool = False) -> bool:
         rules = constraints.get("resourceRules") or []

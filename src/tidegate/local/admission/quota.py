@@ -14,15 +14,21 @@ from tidegate.local.admission.attributes import Attributes
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.controllers.quota_usage import QuotaSpec, Usage, charge
 from tidegate.local.errors import forbidden
-from tidegate.local.store import Row, Store
+from tidegate.local.store import Kept, Row, Store
 from tidegate.model.quantity import ZERO, Quantity
 
+_PREFIX = "core/resourcequotas/"
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 
 
 class Quota:
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._quoted = Kept(store, (_PREFIX,), self._read)
+
+    def _read(self) -> set[str]:
+        """The namespaces that have a quota at all."""
+        return {row.key.removeprefix(_PREFIX).partition("/")[0] for row in self._store.range(_PREFIX)}
 
     async def mutate(self, asked: Attributes) -> None:
         """Judged last, when nothing changes the object any more."""
@@ -30,6 +36,8 @@ class Quota:
     async def validate(self, asked: Attributes) -> None:
         served = asked.served
         if asked.operation not in ("CREATE", "UPDATE") or asked.subresource or not served.namespaced or not asked.obj:
+            return
+        if asked.namespace not in self._quoted():
             return
         rows = self._store.range(f"core/resourcequotas/{asked.namespace}/")
         if not rows or (served.group, served.plural) == ("", "events"):

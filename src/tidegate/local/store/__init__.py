@@ -4,7 +4,8 @@ It keeps bytes under keys and knows nothing of Kubernetes. One process owns the 
 runs on that process' event loop.
 """
 
+from tidegate.local.store.kept import Kept
 from tidegate.local.store.log import Change, CompactedError, Row
 from tidegate.local.store.store import StaleError, Store, Subscription
 
-__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "Subscription"]
+__all__ = ["Change", "CompactedError", "Kept", "Row", "StaleError", "Store", "Subscription"]
