@@ -99,6 +99,7 @@ def _served(parsed: Definition, version: Version) -> Served:
         CustomStrategy(resource, has_status=version.has_status),
         lambda: resource.schema,
         partial(_decode, resource),
+        partial(_decode_value, resource),
         list_kind=parsed.list_kind,
         short_names=parsed.short_names,
         categories=parsed.categories,
@@ -135,3 +136,10 @@ def _decode(resource: CustomResource, body: bytes) -> Decoded:
     except ValueError as error:
         raise bad_request(str(error)) from None
     return Decoded(decoded.obj, tuple(decoded.complaints))
+
+
+def _decode_value(resource: CustomResource, value: Object) -> Decoded:
+    try:
+        return Decoded(value, tuple(resource.admit(value)))
+    except ValueError as error:
+        raise bad_request(str(error)) from None

@@ -69,7 +69,7 @@ def _read_back(call: Call, patched: Object) -> Object:
     if (patched.get("kind"), patched.get("apiVersion")) != (served.kind, served.api_version):
         shown = f"{patched.get('apiVersion')}, Kind={patched.get('kind')}"
         raise bad_request(f"the patch changes the type of the object to {shown}; it must stay {served.kind}")
-    return checked(call, served.decode(encode(patched)))
+    return checked(call, served.decode_value(patched))
 
 
 def _options_error(field: str, why: str) -> ApiError:

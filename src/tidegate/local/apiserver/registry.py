@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from tidegate.kube.wire import Object
 from tidegate.local.apiserver.custom import DefinitionStrategy
 from tidegate.local.apiserver.fields import META, SELECTABLE
 from tidegate.local.apiserver.served import Decoded, Served, Subresource
 from tidegate.local.kinds import strategy_for
 from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.schema.builtin import BuiltinResource, builtin_resources, builtin_schema
-from tidegate.local.schema.decode import decode_builtin
+from tidegate.local.schema.decode import decode_builtin, decode_value
 from tidegate.local.schema.node import Schema
 
 Key = tuple[str, str, str]
@@ -76,15 +77,13 @@ class Registry:
 
 def _builtin(resource: BuiltinResource) -> Served:
     schema: partial[Schema] = partial(builtin_schema, (resource.group, resource.version, resource.kind))
-    selectable = SELECTABLE.get((resource.group, resource.plural))
-    if selectable is None:
-        selectable = META if resource.namespaced else {"metadata.name": META["metadata.name"]}
+    selectable = SELECTABLE.get((resource.group, resource.plural), META)
     subresources = {
         sub.name: Subresource(sub.name, sub.kind, sub.verbs, sub.group, sub.version) for sub in resource.subresources
     }
     served = Served(
         resource.group, resource.version, resource.plural, resource.singular, resource.kind, resource.namespaced,
-        resource.verbs, _strategy(resource), schema, partial(_decode, schema),
+        resource.verbs, _strategy(resource), schema, partial(_decode, schema), partial(_decode_value, schema),
         short_names=resource.short_names, categories=resource.categories, subresources=subresources,
         selectable=selectable,
     )  # fmt: skip
@@ -101,4 +100,9 @@ def _strategy(resource: BuiltinResource) -> Strategy:
 
 def _decode(schema: partial[Schema], body: bytes) -> Decoded:
     decoded = decode_builtin(body, schema())
+    return Decoded(decoded.obj, tuple(decoded.problems))
+
+
+def _decode_value(schema: partial[Schema], value: Object) -> Decoded:
+    decoded = decode_value(value, schema())
     return Decoded(decoded.obj, tuple(decoded.problems))

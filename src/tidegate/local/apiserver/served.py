@@ -46,6 +46,8 @@ class Served:
     strategy: Strategy
     load_schema: Callable[[], Schema]
     decode: Callable[[bytes], Decoded]
+    decode_value: Callable[[Object], Decoded]
+    """The same for data already parsed, e.g. the outcome of a patch; changes it in place."""
     list_kind: str = ""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
