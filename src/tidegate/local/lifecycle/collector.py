@@ -24,7 +24,7 @@ import msgspec
 from tidegate.kube.client import Client, Propagation, StatusError
 from tidegate.kube.wire import Object, Resource
 from tidegate.local.apiserver.registry import Registry
-from tidegate.local.store import Row, Store
+from tidegate.local.store import Change, Row, Store
 
 log = logging.getLogger(__name__)
 
@@ -121,26 +121,26 @@ class Collector:
         self._graph = Graph()
         self._line: deque[str] = deque()
         self._waiting: set[str] = set()
+        self._woken = asyncio.Event()
 
     async def run(self) -> None:
+        self._begin()
+        self._store.listen(self._heard)
         while True:
-            _, subscription = self._store.subscribe("", self._store.revision)
-            try:
-                self._begin()
-                await self._work()
-                while await subscription.wait(None) and not subscription.closed:
-                    for change in subscription.take():
-                        if change.deleted:
-                            self._gone(change.row.key)
-                        else:
-                            self._changed(change.row)
-                    await self._work()
-            finally:
-                self._store.unsubscribe(subscription)
+            await self._work()
+            self._woken.clear()
+            await self._woken.wait()
+
+    def _heard(self, change: Change) -> None:
+        if change.deleted:
+            self._gone(change.row.key)
+        else:
+            self._changed(change.row)
+        if self._line:
+            self._woken.set()
 
     def _begin(self) -> None:
-        """Reads everything there is: at the start, and if we ever fell behind."""
-        self._graph = Graph()
+        """Reads everything there is."""
         for row in self._store.range(""):
             self._graph.put(row)
         for node in self._graph.nodes.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -12,6 +13,7 @@ from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.custom import CLEANUP, served_versions
 from tidegate.local.crds.names import accept_names
+from tidegate.local.store import Change
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +27,7 @@ class Definitions:
         self._served: dict[str, str] = {}
         """Resource versions of the CRDs whose kinds are being served now."""
         self._emptying: set[str] = set()
+        self._woken = asyncio.Event()
 
     def load(self) -> None:
         """Serves what was established when the server last ran, before anybody can ask."""
@@ -34,20 +37,16 @@ class Definitions:
                 self._serve(definition)
 
     async def run(self) -> None:
-        store = self._api.store
+        self._api.store.listen(self._heard)
         while True:
-            _, subscription = store.subscribe("", store.revision)
-            try:
-                await self._look_at_all()
-                while await subscription.wait(None) and not subscription.closed:
-                    if any(self._concerns(change.row.key) for change in subscription.take()):
-                        await self._look_at_all()
-            finally:
-                store.unsubscribe(subscription)
+            self._woken.clear()
+            await self._look_at_all()
+            await self._woken.wait()
 
-    def _concerns(self, key: str) -> bool:
-        """CRDs, and objects of those that are going: with the last object the CRD goes."""
-        return key.startswith((PREFIX, *self._emptying))
+    def _heard(self, change: Change) -> None:
+        """Wakes for CRDs, and for objects of those that are going: with the last object the CRD goes."""
+        if change.row.key.startswith((PREFIX, *self._emptying)):
+            self._woken.set()
 
     async def _look_at_all(self) -> None:
         definitions = [decode(row.value) for row in self._api.store.range(PREFIX)]

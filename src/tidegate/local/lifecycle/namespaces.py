@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
@@ -34,34 +35,27 @@ class NamespaceDeletion:
         self._api = api
         self._client = client
         self._ending: set[str] = set()
+        self._woken = asyncio.Event()
 
     async def run(self) -> None:
-        store = self._api.store
+        for row in self._api.store.range(_PREFIX):
+            self._note(row.value)
+        self._api.store.listen(self._heard)
         while True:
-            _, subscription = store.subscribe("", store.revision)
-            try:
-                for row in store.range(_PREFIX):
-                    self._note(row.value)
-                await self._work()
-                while await subscription.wait(None) and not subscription.closed:
-                    if self._concerned(subscription.take()):
-                        await self._work()
-            finally:
-                store.unsubscribe(subscription)
+            await self._work()
+            self._woken.clear()
+            await self._woken.wait()
 
-    def _concerned(self, changes: list[Change]) -> bool:
-        """Whether any change is about a namespace that is going, or about something in one."""
-        concerned = False
-        for change in changes:
-            key = change.row.key
-            if key.startswith(_PREFIX):
-                if change.deleted:
-                    self._ending.discard(key.removeprefix(_PREFIX))
-                else:
-                    concerned |= self._note(change.row.value)
-            elif self._ending and change.deleted:
-                concerned |= any(f"/{name}/" in key for name in self._ending)
-        return concerned
+    def _heard(self, change: Change) -> None:
+        """Wakes for a namespace that is going, and for everything that goes from one."""
+        key = change.row.key
+        if key.startswith(_PREFIX):
+            if change.deleted:
+                self._ending.discard(key.removeprefix(_PREFIX))
+            elif self._note(change.row.value):
+                self._woken.set()
+        elif self._ending and change.deleted and any(f"/{name}/" in key for name in self._ending):
+            self._woken.set()
 
     def _note(self, value: bytes) -> bool:
         metadata = msgspec.json.decode(value)["metadata"]

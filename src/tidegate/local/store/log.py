@@ -31,7 +31,6 @@ CREATE TABLE IF NOT EXISTS log (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS current ON log (key) WHERE superseded IS NULL AND deleted = 0;
 CREATE INDEX IF NOT EXISTS history ON log (key, revision);
-CREATE INDEX IF NOT EXISTS dropped ON log (superseded) WHERE superseded IS NOT NULL;
 CREATE TABLE IF NOT EXISTS horizon (compacted INTEGER NOT NULL);
 """
 
@@ -86,6 +85,7 @@ class Log:
         self.compacted: int = row[0] or 0
         row = self._reader.execute("SELECT max(revision) FROM log").fetchone()
         self.revision: int = max(row[0] or 0, self.compacted)
+        self._swept = 0
 
     @staticmethod
     def _connect(path: Path) -> sqlite3.Connection:
@@ -145,8 +145,8 @@ class Log:
             before = Row(found[5], found[1], found[6], found[7]) if found[5] is not None else None
             yield Change(Row(*found[:4]), bool(found[4]), before)
 
-    def compact(self, revision: int, *, chunk: int = 2000) -> bool:
-        """Forgets what was over by `revision`, a chunk at a time; True when nothing is left to forget.
+    def compact(self, revision: int, *, chunk: int = 5000) -> bool:
+        """Forgets what was over by `revision`, a chunk of revisions at a time; True when all have been looked at.
 
         Called on the writer's thread. The horizon moves first: a reader is refused before rows start to go.
         """
@@ -158,12 +158,17 @@ class Log:
                 writer.execute("INSERT INTO horizon VALUES (?)", (revision,))
                 writer.execute("COMMIT")
             self.compacted = revision
-        gone = "SELECT revision FROM log WHERE superseded <= :at UNION SELECT revision FROM log"
-        gone += " WHERE deleted = 1 AND revision <= :at LIMIT :chunk"
-        sql = f"DELETE FROM log WHERE revision IN ({gone})"
-        dropped = writer.execute(sql, {"at": self.compacted, "chunk": chunk}).rowcount
+        begin, end = self._swept, min(self._swept + chunk, self.compacted)
+        over = "superseded <= :at OR (deleted = 1 AND superseded IS NULL)"
+        given = {"at": self.compacted, "begin": begin, "end": end}
+        writer.execute(f"DELETE FROM log WHERE revision > :begin AND revision <= :end AND ({over})", given)
+        self._swept = end
+        if end < self.compacted:
+            return False
+        # What was current then may be over at the next horizon, so that sweep starts from the beginning again.
+        self._swept = 0
         writer.execute("PRAGMA incremental_vacuum(1000)").fetchall()
-        return dropped < chunk
+        return True
 
     def close(self) -> None:
         self._reader.close()

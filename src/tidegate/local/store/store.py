@@ -9,12 +9,16 @@ committed: nobody is told of a write that a crash could take back.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tidegate.local.store.log import Change, CompactedError, Log, Row
+
+_FEW, _QUICK_S = 4, 0.002
+"""So few writes are committed on the spot if the disk is that quick: to wake a thread would take longer."""
 
 _READ_AGAIN = 2_048
 """Rows kept at hand: namespaces, service accounts and the like are read by nearly every write."""
@@ -99,7 +103,10 @@ class Store:
         self._flushing: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-commit")
         self._subscriptions: dict[str, set[Subscription]] = {}
+        self._listeners: list[Callable[[Change], None]] = []
         self._compacting: asyncio.Task[None] | None = None
+        self._took_s = 0.0
+        """How long the last commit took."""
         self._at_hand: dict[str, Row | None] = {}
         self._changed: dict[str, int] = {}
 
@@ -180,13 +187,26 @@ class Store:
                 batch, self._batch = self._batch, []
                 changes = [change for change, _ in batch]
                 try:
-                    await loop.run_in_executor(self._thread, self._log.append, changes)
+                    if len(changes) <= _FEW and self._took_s < _QUICK_S and not self._is_compacting:
+                        self._append(changes)
+                    else:
+                        await loop.run_in_executor(self._thread, self._append, changes)
                 except Exception as error:
                     self._fail(batch, error)
                     continue
                 self._committed(batch)
         finally:
             self._flushing = None
+
+    def _append(self, changes: list[Change]) -> None:
+        """One commit, on whichever thread; the writer's connection is never used by two at once."""
+        began = time.perf_counter()
+        self._log.append(changes)
+        self._took_s = time.perf_counter() - began
+
+    @property
+    def _is_compacting(self) -> bool:
+        return self._compacting is not None and not self._compacting.done()
 
     def _committed(self, batch: list[tuple[Change, asyncio.Future[Row]]]) -> None:
         self.revision = batch[-1][0].row.revision
@@ -227,12 +247,21 @@ class Store:
         subscription.close()
         self._subscriptions.get(subscription.bucket, set()).discard(subscription)
 
+    def listen(self, listener: Callable[[Change], None]) -> None:
+        """Calls `listener` with every change from now on, as it is committed; it must be quick and must not fail.
+
+        For those in the server's own process who follow everything: they are never behind, and wake only for what
+        concerns them.
+        """
+        self._listeners.append(listener)
+
     def _publish(self, change: Change) -> None:
         key = change.row.key
-        for bucket in (bucket_of(key), ""):
-            for subscription in self._subscriptions.get(bucket, ()):
-                if key.startswith(subscription.prefix):
-                    subscription.offer(change)
+        for listener in self._listeners:
+            listener(change)
+        for subscription in self._subscriptions.get(bucket_of(key), ()):
+            if key.startswith(subscription.prefix):
+                subscription.offer(change)
 
     def compact(self, revision: int) -> asyncio.Task[None]:
         """Forgets history up to `revision` in the background; watches that are further behind must start anew."""
