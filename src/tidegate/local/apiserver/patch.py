@@ -50,10 +50,10 @@ def patcher(call: Call, media: str) -> Callable[[Object], Object]:
         raise unsupported_media_type(message)
     parsed = _parsed(body)
     if media == JSON_PATCH:
-        return lambda obj: _read_back(call, json_patch(obj, parsed))
+        return lambda obj: _read_back(call, obj, json_patch(obj, parsed))
     if media == MERGE_PATCH:
-        return lambda obj: _read_back(call, merge_patch(obj, parsed))
-    return lambda obj: _read_back(call, strategic_patch(obj, parsed, served.schema))
+        return lambda obj: _read_back(call, obj, merge_patch(obj, parsed))
+    return lambda obj: _read_back(call, obj, strategic_patch(obj, parsed, served.schema))
 
 
 def _parsed(body: bytes) -> Any:
@@ -63,13 +63,22 @@ def _parsed(body: bytes) -> Any:
         raise bad_request(f"error decoding patch: {error}") from None
 
 
-def _read_back(call: Call, patched: Object) -> Object:
-    """The patched data as an object of the kind: a patch can say anything, the kind decides what it takes."""
+def _read_back(call: Call, live: Object, patched: Object) -> Object:
+    """The patched data as an object of the kind: a patch can say anything, the kind decides what it takes.
+
+    Patches share what they do not touch, and what comes from the store was read once already: of a built-in kind only
+    the parts that are new are read, which for a status is a small part of a pod.
+    """
     served = call.served
     if (patched.get("kind"), patched.get("apiVersion")) != (served.kind, served.api_version):
         shown = f"{patched.get('apiVersion')}, Kind={patched.get('kind')}"
         raise bad_request(f"the patch changes the type of the object to {shown}; it must stay {served.kind}")
-    return checked(call, served.decode_value(patched))
+    if served.custom:
+        return checked(call, served.decode_value(patched))
+    touched = {key: value for key, value in patched.items() if live.get(key) is not value}
+    read = checked(call, served.decode_value(dict(touched)))
+    kept = {key: value for key, value in patched.items() if key not in touched}
+    return kept | {key: value for key, value in read.items() if key in touched}
 
 
 def _options_error(field: str, why: str) -> ApiError:
