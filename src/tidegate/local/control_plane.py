@@ -16,9 +16,9 @@ import msgspec
 
 from tidegate.kube.client import Client
 from tidegate.local.access.access import Access
-from tidegate.local.access.certificates import Authority, write_private
+from tidegate.local.access.certificates import write_private
+from tidegate.local.access.identities import Identities
 from tidegate.local.access.tokens import ADMIN, AGENT
-from tidegate.local.access.users import MASTERS
 from tidegate.local.admission.chain import Admission
 from tidegate.local.admission.escalation import Escalation
 from tidegate.local.admission.lifecycle import Lifecycle
@@ -42,10 +42,6 @@ from tidegate.local.store import Store
 
 log = logging.getLogger(__name__)
 
-LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
-HOSTS = (*LOOPBACK_HOSTS, "kubernetes", "kubernetes.default", "kubernetes.default.svc",
-         "kubernetes.default.svc.cluster.local", "10.96.0.1")  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -64,7 +60,7 @@ class ControlPlane:
         folder = settings.data_dir
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / "state.db")
-        self.authority = Authority(folder / "pki")
+        self.identities = Identities(folder / "pki", (settings.host, *settings.hosts))
         access = Access(folder / "pki", self.store)
         self._tokens = {
             "admin": access.tokens.fixed(folder / "pki" / "admin.token", ADMIN),
@@ -109,7 +105,7 @@ class ControlPlane:
         # Imported here: a server that answers first and controls a moment later is ready twice as fast.
         from tidegate.local.controllers.run import run_controllers
 
-        await run_controllers(self.client, root_ca=self.authority.pem)
+        await run_controllers(self.client, root_ca=self.identities.authority.pem)
 
     def _run(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Runs `work` beside the server. None of it ever ends by itself: if it does, everything is to end."""
@@ -123,12 +119,10 @@ class ControlPlane:
             self.failed.set()
 
     def _tls(self) -> ssl.SSLContext:
-        hosts = tuple(dict.fromkeys([*HOSTS, self._settings.host, *self._settings.hosts]))
-        certificate, key = self.authority.issue("apiserver", "kube-apiserver", hosts=hosts)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(certificate, key)
-        context.load_verify_locations(self.authority.certificate_file)
+        context.load_cert_chain(*self.identities.server)
+        context.load_verify_locations(self.identities.authority.certificate_file)
         context.verify_mode = ssl.CERT_OPTIONAL
         context.set_alpn_protocols(["http/1.1"])
         return context
@@ -153,13 +147,12 @@ class ControlPlane:
 
     def _write_kubeconfigs(self) -> None:
         """Written last: whoever finds the user's finds a server that answers."""
-        self.authority.issue("agent", "system:node:local", organisations=("system:nodes",), hosts=LOOPBACK_HOSTS)
         self._agent_kubeconfig.parent.mkdir(mode=0o700, exist_ok=True)
         write_private(self._agent_kubeconfig, self._config("agent"))
         write_private(self.kubeconfig, self._config("admin"))
 
     def _config(self, user: str) -> bytes:
-        authority = base64.b64encode(self.authority.pem.encode()).decode()
+        authority = base64.b64encode(self.identities.authority.pem.encode()).decode()
         cluster = {"server": self.url, "certificate-authority-data": authority}
         config = {
             "apiVersion": "v1",
@@ -173,9 +166,8 @@ class ControlPlane:
 
     def _nodes(self) -> Nodes:
         """The way to agents: they take us for the API server by the certificate we show."""
-        certificate, key = self.authority.issue("apiserver-client", "kube-apiserver-client", organisations=(MASTERS,))
-        context = ssl.create_default_context(cafile=str(self.authority.certificate_file))
-        context.load_cert_chain(certificate, key)
+        context = ssl.create_default_context(cafile=str(self.identities.authority.certificate_file))
+        context.load_cert_chain(*self.identities.client)
         return Nodes(context)
 
     async def stop(self) -> None:

@@ -8,9 +8,13 @@ import logging
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tidegate.local.control_plane import ControlPlane, Settings
+from tidegate.local.access.identities import made, make_apart
 from tidegate.local.lock import HeldError, Lock
+
+if TYPE_CHECKING:
+    from tidegate.local.control_plane import Settings
 
 
 def arguments() -> argparse.Namespace:
@@ -22,6 +26,8 @@ def arguments() -> argparse.Namespace:
 
 
 async def serve(settings: Settings) -> None:
+    from tidegate.local.control_plane import ControlPlane
+
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -38,18 +44,26 @@ async def serve(settings: Settings) -> None:
         raise SystemExit(1)
 
 
-def main() -> None:
-    import uvloop
+def run(data_dir: Path, host: str, port: int) -> None:
+    with Lock(data_dir / "control-plane.lock"):
+        # While the child makes certificates, if there are none yet, we load everything else.
+        child = make_apart(data_dir / "pki", (host,))
+        import uvloop
 
+        from tidegate.local.control_plane import Settings
+
+        made(child)
+        uvloop.run(serve(Settings(data_dir, host, port)))
+
+
+def main() -> None:
     given = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        with Lock(given.data_dir / "control-plane.lock"):
-            uvloop.run(serve(Settings(given.data_dir.resolve(), given.host, given.port)))
+        run(given.data_dir.resolve(), given.host, given.port)
     except HeldError as held:
-        sys.exit(
-            f"A control plane runs on {given.data_dir} already (process {held.pid}). Stop it, or use another folder."
-        )
+        where = f"{given.data_dir} (process {held.pid})"
+        sys.exit(f"A control plane runs on {where} already. Stop it, or use another folder.")
     except OSError as error:
         sys.exit(f"The control plane cannot start: {error}. Choose another --port or --data-dir.")
 
