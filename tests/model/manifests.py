@@ -94,14 +94,17 @@ GOOD: dict[str, Json] = {
 
 @dataclass(frozen=True)
 class Wrong:
-    """A good manifest of `kind` with `value` put at `path`, and the field an error must then name."""
+    """A good manifest of `kind` with `value` put at `path`, and the field an error must then name.
+
+    `<nil>` is what Kubernetes calls the object as a whole.
+    """
 
     kind: str
     path: str
     value: Json
     field: str = ""
     rule: bool = False
-    """Whether it breaks a rule between fields and not a field by itself."""
+    """Whether it breaks a rule between fields, which only shows once each field by itself is right."""
 
     @property
     def named(self) -> str:
@@ -168,8 +171,8 @@ WRONG = [
     Wrong("TaskCluster", "spec.replicas", -1),
     Wrong("TaskCluster", "spec", {"minReplicas": 3, "maxReplicas": 2}, "spec.maxReplicas", True),
     Wrong("TaskObject", "data", {"n": 1}, "data.n"),
-    Wrong("TaskObject", "blob", {"encoding": "pickle5", "bytes": "AAAA"}, "<root>", True),
-    Wrong("TaskObject", "value", {"as": "well"}, "<root>", True),
+    Wrong("TaskObject", "blob", {"encoding": "pickle5", "bytes": "AAAA"}, "<nil>", True),
+    Wrong("TaskObject", "value", {"as": "well"}, "<nil>", True),
     Wrong("Task", "spec.function", {"ref": "m:f"}, "spec", True),
     Wrong("Task", "spec", {"command": ["true"]}, "spec", True),
     Wrong("Task", "spec", {"function": {"ref": "m:f"}, "args": ["x"]}, "spec", True),

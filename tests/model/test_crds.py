@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
 
 from tests.harness import Cluster
 from tests.model.manifests import GOOD, WRONG, Wrong, good, wrong
-from tidegate.model.codec import read
-from tidegate.model.kinds import API_VERSION, KINDS
+from tests.model.strategies import objects
+from tidegate.model.codec import decode, encode, read
+from tidegate.model.kinds import API_VERSION, KINDS, SERVED, Kind
+from tidegate.model.problems import ManifestError
 from tools.generate_crds import outdated
 
 Json = Any
@@ -19,6 +22,9 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 FILES = sorted((Path(__file__).parents[2] / "deploy/crds").glob("*.yaml"))
+CONTRACT = yaml.safe_load_all((Path(__file__).parent / "contract.yaml").read_text())
+EXAMPLES = [manifest for manifest in CONTRACT if manifest["kind"] != "Scenario"]
+PARTS = ("spec", "status", "data", "value", "blob")
 
 
 def test_generated_files_are_current() -> None:
@@ -70,6 +76,46 @@ def test_a_bad_object_is_refused_with_its_field(installed: Cluster, namespace: s
     assert (reply.status, reply.reason) == (422, "Invalid"), reply.body
     fields = [cause["field"] for cause in reply.json["details"]["causes"]]
     assert any(field.startswith(case.named) for field in fields), fields
+
+
+@pytest.mark.parametrize("manifest", EXAMPLES, ids=lambda one: f"{one['kind']}-{one['metadata']['name']}")
+def test_examples_of_the_contract_are_kept(installed: Cluster, namespace: str, manifest: Json) -> None:
+    kind, name = manifest["kind"], manifest["metadata"]["name"]
+    path = collection(kind, namespace)
+    reply = installed.http("POST", f"{path}?fieldValidation=Strict", sent(manifest | {"metadata": {"name": name}}))
+    assert reply.status == 201, reply.body
+    try:
+        if "status" in manifest:
+            body = {"status": manifest["status"]}
+            reply = installed.http("PATCH", f"{path}/{name}/status?fieldValidation=Strict", body, MERGE)
+            assert reply.status == 200, reply.body
+        expected, kept = decode(manifest), read(KINDS[kind], reply.json)
+        assert [getattr(kept, part, None) for part in PARTS] == [getattr(expected, part, None) for part in PARTS]
+    finally:
+        installed.http("DELETE", f"{path}/{name}")
+
+
+@pytest.mark.parametrize("kind", SERVED, ids=lambda kind: kind.__name__)
+def test_the_codec_and_the_server_agree_on_what_is_right(installed: Cluster, namespace: str, kind: type[Kind]) -> None:
+    """Rules are written twice, in CEL and in Python; random objects, right and wrong, must find no difference."""
+    path = f"{collection(kind.__name__, namespace)}?dryRun=All"
+
+    @settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @given(objects(kind))
+    def agree(value: Kind) -> None:
+        manifest = encode(value) | {"metadata": {"name": "good"}}
+        reply = installed.http("POST", path, manifest)
+        assert (reply.status == 422) == bool(refusal(manifest)), (reply.body, refusal(manifest))
+
+    agree()
+
+
+def refusal(manifest: Json) -> str:
+    try:
+        decode(manifest)
+    except ManifestError as error:
+        return str(error)
+    return ""
 
 
 def test_what_is_left_out_is_filled_in(installed: Cluster, namespace: str) -> None:

@@ -16,7 +16,7 @@ import msgspec
 import msgspec.inspect as mi
 
 from tidegate.model.flavored import Flavored
-from tidegate.model.kinds.shape import DNS_NAME, Kind, Metadata, Shape
+from tidegate.model.kinds.shape import SPELLING, Kind, Metadata, Shape
 from tidegate.model.problems import Path, Problem
 from tidegate.model.quantity import Quantity
 from tidegate.model.resources import Resources
@@ -24,9 +24,6 @@ from tidegate.model.values import parse_value
 
 Problems = Iterator[Problem]
 
-_SPELLING = {
-    DNS_NAME: "is not a name; use lower-case letters, digits, dashes and dots, with a letter or digit at each end"
-}
 _ENVELOPE = {"apiVersion", "kind"}
 
 
@@ -196,8 +193,7 @@ def _scalar(wanted: mi.Type, value: Any, path: Path) -> Problems:
         refusal = str(error)
     match wanted:
         case mi.StrType(pattern=pattern) if isinstance(value, str) and pattern and not re.search(pattern, value):
-            spelling = _SPELLING.get(pattern, f"is not spelled as it should be; write something like {pattern}")
-            yield Problem(path, f'"{value}" {spelling}')
+            yield Problem(path, f'"{value}" is not {SPELLING[pattern]}')
         case mi.StrType() if isinstance(value, str):
             yield from _length(wanted, value, "characters", path)
         case mi.StrType():

@@ -8,7 +8,6 @@ Two ways in: `decode` for what people wrote (every fault named, unknown fields r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import msgspec
@@ -73,6 +72,8 @@ def _kind_of(manifest: object) -> tuple[type[Kind], dict[str, Any]]:
     if not name:
         raise ManifestError([Problem(("kind",), f"is missing; write one of {', '.join(KINDS)}")])
     if name not in KINDS:
+        from difflib import get_close_matches
+
         close = get_close_matches(str(name), KINDS, n=1)
         remedy = f"did you mean {close[0]}?" if close else f"write one of {', '.join(KINDS)}"
         raise ManifestError([Problem(("kind",), f'"{name}" is not a kind of {API_VERSION}; {remedy}')])

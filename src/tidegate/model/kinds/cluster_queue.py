@@ -148,7 +148,7 @@ class QueueStatus(Shape, frozen=True, kw_only=True):
     used: Flavored = NO_AMOUNTS
     """What its running pods request."""
     share: Ratio = Ratio(0)
-    """Use above the guarantee as a part of the parent's capacity, over its weight, of the resource where that is most."""
+    """Use above the guarantee as a part of the parent's capacity, over its weight, where that is most."""
     pending_workloads: Total = 0
     """Workloads that wait to be admitted, evicted ones included."""
     admitted_workloads: Total = 0

@@ -10,6 +10,7 @@ from msgspec import Meta
 from tidegate.model.kinds.shape import (
     AGE,
     OPEN,
+    SPELLING,
     UNIQUE,
     Column,
     Conditions,
@@ -25,6 +26,9 @@ from tidegate.model.kinds.shape import (
     keyed,
 )
 from tidegate.model.resources import NOTHING, Resources
+
+PLACE = r"^[^\s:]+:[^\s:]+$"
+SPELLING[PLACE] = "where a function is; write module:name"
 
 Words = Annotated[tuple[str, ...], Meta(max_length=1024)]
 
@@ -47,7 +51,7 @@ class TaskPhase(StrEnum):
 class Function(Shape, frozen=True, kw_only=True):
     """A Python function."""
 
-    ref: Annotated[str, Meta(min_length=1, max_length=1024, pattern=r"^[^\s:]+:[^\s:]+$")]
+    ref: Annotated[str, Meta(min_length=1, max_length=1024, pattern=PLACE)]
     """Where the function is: `module:name`."""
     args: ObjectName | None = None
     """A TaskObject with the arguments that are not themselves inputs."""

@@ -7,7 +7,10 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from tidegate.model.kinds.shape import AGE, OPEN, Column, Definition, Kind, Rule, Shape
+from tidegate.model.kinds.shape import AGE, OPEN, SPELLING, Column, Definition, Kind, Rule, Shape
+
+SHA256 = "^[0-9a-f]{64}$"
+SPELLING[SHA256] = "a SHA-256; write its 64 hexadecimal digits in lower case"
 
 MOST_INLINE_BYTES = 256 * 1024
 """Of a blob written into the object itself, before base64; the API server's store is no place for more."""
@@ -36,7 +39,7 @@ class Blob(Shape, frozen=True, kw_only=True):
     """Where the content is, for what is too large to be written here."""
     size: Annotated[int, Meta(ge=0)] | None = None
     """How many bytes the content has."""
-    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
+    sha256: Annotated[str, Meta(pattern=SHA256, max_length=64)] | None = None
     """The content's SHA-256 in hexadecimal digits, by which a reader knows that it got all of it."""
 
 
