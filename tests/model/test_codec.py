@@ -15,7 +15,7 @@ from tests.model.manifests import GOOD, WRONG, Wrong, good, wrong
 from tests.model.strategies import objects
 from tidegate.model.check import broken_rules
 from tidegate.model.codec import decode, encode, read, read_json
-from tidegate.model.kinds import API_VERSION, KINDS, SERVED, Kind, Queue, Workload
+from tidegate.model.kinds import API_VERSION, KINDS, SERVED, ClusterQueue, Kind, Queue, Workload
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.model.problems import ManifestError
 from tidegate.model.resources import Resources
@@ -96,6 +96,37 @@ def test_an_empty_spec_is_as_good_as_none() -> None:
     assert decode({"kind": "Queue", "metadata": {"name": "a"}, "spec": None}) == decode(
         {"kind": "Queue", "metadata": {"name": "a"}}
     )
+
+
+def test_a_status_says_what_is_zero_and_a_spec_does_not_say_what_is_usual() -> None:
+    status = encode(decode(next(one for one in CONTRACT if one["kind"] == "Queue")))["status"]
+    assert status == {
+        "deserved": {},
+        "allocated": {},
+        "used": {},
+        "share": "0",
+        "pendingWorkloads": 0,
+        "admittedWorkloads": 0,
+        "conditions": [],
+    }
+    assert encode(decode(good("Queue") | {"spec": {"weight": 1, "clusterQueue": "a"}}))["spec"] == {"clusterQueue": "a"}
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "matched"),
+    [
+        ("In", ["a", "b"], [True, False, False]),
+        ("NotIn", ["a", "b"], [False, True, True]),
+        ("Exists", [], [True, True, False]),
+        ("DoesNotExist", [], [False, False, True]),
+    ],
+)
+def test_selectors_match_as_in_kubernetes(operator: str, values: list[str], matched: list[bool]) -> None:
+    expression = {"key": "team", "operator": operator} | ({"values": values} if values else {})
+    spec = {"namespaceSelector": {"matchLabels": {"x": "y"}, "matchExpressions": [expression]}}
+    selector = read(ClusterQueue, good("ClusterQueue") | {"spec": spec}).spec.namespace_selector
+    assert [selector.matches({"x": "y"} | labels) for labels in ({"team": "a"}, {"team": "c"}, {})] == matched
+    assert not selector.matches({"team": "a"})
 
 
 def test_fields_of_a_newer_version_are_passed_over_when_a_server_sent_them() -> None:

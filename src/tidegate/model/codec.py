@@ -2,7 +2,7 @@
 
 Two ways in: `decode` for what people wrote (every fault named, unknown fields refused, rules between fields checked),
 `read` for what an API server has accepted already (fast, and fields of a newer version are passed over). One way out:
-`encode`, which leaves out what is at its default.
+`encode`, which leaves out of a spec what is at its default, and of a status nothing but what is absent.
 """
 
 from __future__ import annotations
@@ -48,9 +48,18 @@ def read_json(kind: type[K], content: bytes) -> K:
 
 
 def encode(value: Kind) -> dict[str, Any]:
-    """The manifest of an object, without what is at its default."""
-    content: dict[str, Any] = msgspec.to_builtins(value, enc_hook=wire_value)
+    """The manifest of an object."""
+    # By way of JSON, which is quick and leaves lists where the types have tuples.
+    content: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value, enc_hook=wire_value))
+    if "status" in content:
+        content["status"] = _without_nulls(content["status"])
     return {"apiVersion": API_VERSION, "kind": type(value).__name__} | content
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _convert(kind: type[K], manifest: Mapping[str, Any]) -> K:

@@ -3,22 +3,24 @@
 An amount is an int of billionths (see `quantity`). A resource that is not named is 0, and a 0 is as good as not named:
 equality, hashing and iteration see only what is not 0.
 
-Names and amounts are two parallel tuples, and equal tuples of names are one object. Nearly all amounts a planner meets
-name the same resources, so adding and comparing them is one pass over two tuples, without looking up a name.
+Names and amounts are two parallel tuples, and equal tuples of names are one object. Most amounts that meet in a planner
+name the same resources, so adding and comparing them is one pass over two tuples, without looking up a name. For those
+that do not (a pod's cpu and memory, a node's cpu, memory and pods), how to line them up is worked out once per pair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from operator import add, ge, sub
-from typing import Any, ClassVar
+from operator import add, ge, itemgetter, sub
+from typing import Any, ClassVar, NamedTuple
 
 from tidegate.model.quantity import Quantity, QuantityError
 
 Names = tuple[str, ...]
 Amounts = tuple[int, ...]
 
+_ZERO = (0,)
 _names: dict[Names, Names] = {}
 _BYTES = ("memory", "storage", "ephemeral-storage")
 
@@ -77,9 +79,13 @@ class Resources(Mapping[str, int]):
     wire = quantities
 
     def __add__(self, other: Resources) -> Resources:
+        if self._names is other._names:
+            return _made(self._names, tuple(map(add, self._amounts, other._amounts)))
         return self._pairwise(other, add)
 
     def __sub__(self, other: Resources) -> Resources:
+        if self._names is other._names:
+            return _made(self._names, tuple(map(sub, self._amounts, other._amounts)))
         return self._pairwise(other, sub)
 
     def __mul__(self, times: int) -> Resources:
@@ -105,8 +111,8 @@ class Resources(Mapping[str, int]):
         """Whether there is at least as much here of every resource."""
         if self._names is other._names:
             return all(map(ge, self._amounts, other._amounts))
-        names = _union(self._names, other._names)
-        return all(map(ge, self._over(names), other._over(names)))
+        _, mine, theirs = self._aligned(other)
+        return all(map(ge, mine, theirs))
 
     def times_in(self, room: Resources, *, most: int) -> int:
         """How many times this amount fits into `room`, at most `most` times."""
@@ -117,17 +123,14 @@ class Resources(Mapping[str, int]):
         return max(times, 0)
 
     def _pairwise(self, other: Resources, operation: Callable[[int, int], int]) -> Resources:
-        names = self._names
-        if names is other._names:
-            return _made(names, tuple(map(operation, self._amounts, other._amounts)))
-        names = _union(names, other._names)
-        return _made(names, tuple(map(operation, self._over(names), other._over(names))))
+        names, mine, theirs = self._aligned(other)
+        return _made(names, tuple(map(operation, mine, theirs)))
 
-    def _over(self, names: Names) -> Amounts:
-        if names is self._names:
-            return self._amounts
-        amounts = dict(zip(self._names, self._amounts, strict=True))
-        return tuple([amounts.get(name, 0) for name in names])
+    def _aligned(self, other: Resources) -> tuple[Names, Amounts, Amounts]:
+        """Both over the names of both."""
+        one, two = self._names, other._names
+        how = _alignments.get((id(one), id(two))) or _align(one, two)
+        return how.names, how.place_one(self._amounts + _ZERO), how.place_two(other._amounts + _ZERO)
 
     def of(self, name: str) -> int:
         """The amount; 0 where the resource is not named."""
@@ -154,8 +157,8 @@ class Resources(Mapping[str, int]):
             return NotImplemented
         if self._names is other._names:
             return self._amounts == other._amounts
-        names = _union(self._names, other._names)
-        return self._over(names) == other._over(names)
+        _, mine, theirs = self._aligned(other)
+        return mine == theirs
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -181,9 +184,35 @@ def _interned(names: Names) -> Names:
 NOTHING = Resources()
 
 
-@lru_cache(maxsize=4096)
-def _union(one: Names, other: Names) -> Names:
-    return _interned(tuple(sorted({*one, *other})))
+class _Alignment(NamedTuple):
+    """How to bring amounts over the names `one` and `two` to the names of both. It keeps the two alive, so that their
+    ids, by which it is found, stay theirs."""
+
+    one: Names
+    two: Names
+    names: Names
+    place_one: Callable[[Amounts], Amounts]
+    place_two: Callable[[Amounts], Amounts]
+
+
+_alignments: dict[tuple[int, int], _Alignment] = {}
+_MOST_ALIGNMENTS = 65536
+
+
+def _align(one: Names, two: Names) -> _Alignment:
+    names = _interned(tuple(sorted({*one, *two})))
+    if len(_alignments) >= _MOST_ALIGNMENTS:
+        _alignments.clear()
+    found = _Alignment(one, two, names, _placing(one, names), _placing(two, names))
+    return _alignments.setdefault((id(one), id(two)), found)
+
+
+def _placing(names: Names, among: Names) -> Callable[[Amounts], Amounts]:
+    """Takes amounts with a zero behind them; that zero, at index -1, stands for what is not named."""
+    places = [names.index(name) if name in names else -1 for name in among]
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda amounts: tuple([amounts[place] for place in places])
 
 
 @lru_cache(maxsize=4096)

@@ -22,6 +22,7 @@ from tidegate.model.kinds.shape import (
     ObjectName,
     Rule,
     Shape,
+    Status,
     Total,
     Weight,
     keyed,
@@ -138,7 +139,7 @@ class ClusterQueueSpec(Shape, frozen=True, kw_only=True):
     """Whether it is open."""
 
 
-class QueueStatus(Shape, frozen=True, kw_only=True):
+class QueueStatus(Status, frozen=True, kw_only=True):
     """What a node of the tree deserves, holds and uses, by flavor and resource."""
 
     deserved: Flavored = NO_AMOUNTS

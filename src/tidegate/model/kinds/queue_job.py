@@ -21,6 +21,7 @@ from tidegate.model.kinds.shape import (
     Priority,
     Rule,
     Shape,
+    Status,
     Text,
     keyed,
 )
@@ -97,7 +98,7 @@ class QueueJobSpec(Shape, frozen=True, kw_only=True):
     """How many failed pods are replaced before the job counts as failed."""
 
 
-class JobTaskStatus(Shape, frozen=True, kw_only=True):
+class JobTaskStatus(Status, frozen=True, kw_only=True):
     """The pods of one task spec."""
 
     name: PodSetName
@@ -112,7 +113,7 @@ class JobTaskStatus(Shape, frozen=True, kw_only=True):
     """Pods that failed."""
 
 
-class QueueJobStatus(Shape, frozen=True, kw_only=True):
+class QueueJobStatus(Status, frozen=True, kw_only=True):
     """How far the job is. Written by Tidegate."""
 
     phase: QueueJobPhase = QueueJobPhase.PENDING

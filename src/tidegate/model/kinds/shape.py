@@ -114,12 +114,18 @@ class Definition:
     namespaced: bool = True
     scale: tuple[str, str] | None = None
     """Where `kubectl scale` writes, and where it reads what there is."""
+    exactly_one: tuple[str, ...] = ()
+    """Fields of which an object has one and no more."""
 
 
 class Shape(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     """A part of an object. It never refers back to what contains it, so the garbage collector need not look."""
 
     rules: ClassVar[tuple[Rule, ...]] = ()
+
+
+class Status(Shape, frozen=True, omit_defaults=False):
+    """A part of a status. It is written in full: "0 pending" is something observed, and not the same as silence."""
 
 
 class OwnerReference(Shape, frozen=True, kw_only=True):

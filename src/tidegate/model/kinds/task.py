@@ -22,6 +22,7 @@ from tidegate.model.kinds.shape import (
     Rule,
     Seconds,
     Shape,
+    Status,
     Text,
     keyed,
 )
@@ -115,7 +116,7 @@ class TaskSpec(Shape, frozen=True, kw_only=True):
     """An attempt that runs longer than this has failed."""
 
 
-class TaskStatus(Shape, frozen=True, kw_only=True):
+class TaskStatus(Status, frozen=True, kw_only=True):
     """How far it is. Written by Tidegate."""
 
     phase: TaskPhase = TaskPhase.PENDING

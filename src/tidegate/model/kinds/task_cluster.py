@@ -17,6 +17,7 @@ from tidegate.model.kinds.shape import (
     PodTemplate,
     Rule,
     Shape,
+    Status,
     Total,
 )
 
@@ -47,7 +48,7 @@ class TaskClusterSpec(Shape, frozen=True, kw_only=True):
     """The workers' pod template. Without it, a plain Python worker."""
 
 
-class TaskClusterStatus(Shape, frozen=True, kw_only=True):
+class TaskClusterStatus(Status, frozen=True, kw_only=True):
     """How busy it is. Written by Tidegate."""
 
     replicas: Count = 0

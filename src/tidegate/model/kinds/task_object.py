@@ -50,6 +50,7 @@ class TaskObject(Kind, frozen=True, kw_only=True):
         plural="taskobjects",
         short=("tobj",),
         columns=(Column("Encoding", ".blob.encoding"), Column("Size", ".blob.size", "integer"), AGE),
+        exactly_one=("data", "value", "blob"),
     )
     rules: ClassVar[tuple[Rule, ...]] = (
         # The API server has `exactly_one` for this: rules cannot see `value`, which has no type.
@@ -63,7 +64,6 @@ class TaskObject(Kind, frozen=True, kw_only=True):
             "a TaskObject does not change once it is written; create another one",
         ),
     )
-    exactly_one: ClassVar[tuple[str, ...]] = ("data", "value", "blob")
 
     data: (
         Annotated[

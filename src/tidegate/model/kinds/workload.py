@@ -25,6 +25,7 @@ from tidegate.model.kinds.shape import (
     Rule,
     Seconds,
     Shape,
+    Status,
     Text,
     Total,
     keyed,
@@ -163,7 +164,7 @@ class WorkloadSpec(Shape, frozen=True, kw_only=True):
     """It surely ends this long after it was admitted, so it may use room that is held for later."""
 
 
-class PodSetStatus(Shape, frozen=True, kw_only=True):
+class PodSetStatus(Status, frozen=True, kw_only=True):
     """What a pod set was granted, and what is there of it."""
 
     rules: ClassVar[tuple[Rule, ...]] = (
@@ -185,7 +186,7 @@ class PodSetStatus(Shape, frozen=True, kw_only=True):
     """Pods that are there. More than `granted`: a shrink is under way."""
 
 
-class ReclaimedPods(Shape, frozen=True, kw_only=True):
+class ReclaimedPods(Status, frozen=True, kw_only=True):
     """Pods that ended well, whose quota has come back."""
 
     name: PodSetName
@@ -194,7 +195,7 @@ class ReclaimedPods(Shape, frozen=True, kw_only=True):
     """How many so far."""
 
 
-class Waiting(Shape, frozen=True, kw_only=True):
+class Waiting(Status, frozen=True, kw_only=True):
     """Why the workload's next ask waits."""
 
     reason: WaitingReason
@@ -209,7 +210,7 @@ class Waiting(Shape, frozen=True, kw_only=True):
     """When it is expected to start, where that can be told."""
 
 
-class Requeue(Shape, frozen=True, kw_only=True):
+class Requeue(Status, frozen=True, kw_only=True):
     """How often it was evicted, and when it asks again."""
 
     count: Total
@@ -218,7 +219,7 @@ class Requeue(Shape, frozen=True, kw_only=True):
     """It is not considered before this."""
 
 
-class WorkloadStatus(Shape, frozen=True, kw_only=True):
+class WorkloadStatus(Status, frozen=True, kw_only=True):
     """What was granted, and why the rest waits. Written by Tidegate."""
 
     state: State = State.PENDING

@@ -29,7 +29,7 @@ def page(kind: type[Kind]) -> str:
     lines = [MADE, "", f"# {kind.__name__}", "", summary(kind), "", *_served(kind), ""]
     shapes = {shape.cls: shape for shape in _shapes(root)}.values()
     for shape in shapes:
-        lines += _section(shape)
+        lines += _fields(shape) if shape.cls is kind else _section(shape)
     words = dict.fromkeys(word for shape in shapes for field in shape.fields for word in _enums(field.type))
     for word in words:
         lines += _words(word)
@@ -45,9 +45,12 @@ def _served(kind: type[Kind]) -> list[str]:
 
 
 def _section(shape: mi.StructType) -> list[str]:
+    return [f"## {shape.cls.__name__}", "", summary(shape.cls), "", *_fields(shape)]
+
+
+def _fields(shape: mi.StructType) -> list[str]:
     docs = member_docs(shape.cls)
-    lines = [f"## {shape.cls.__name__}", "", summary(shape.cls), ""]
-    lines += ["| field | type | default | meaning |", "|---|---|---|---|"]
+    lines = ["| field | type | default | meaning |", "|---|---|---|---|"]
     for field in shape.fields:
         if field.name != "metadata":
             default = "required" if field.required else _default(field)
@@ -132,7 +135,9 @@ _CUSTOM = {
 
 def _default(field: mi.Field) -> str:
     value = default_of(field)
-    return f"`{value}`" if value not in (None, {}) else ""
+    if value is None or value == {}:
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def _cell(text: str) -> str:

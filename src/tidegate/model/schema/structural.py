@@ -24,7 +24,7 @@ def schema_of(kind: type[Kind]) -> Json:
     schema["required"] = [name for name in schema.get("required", []) if name != "metadata"]
     if not schema["required"]:
         del schema["required"]
-    if choice := getattr(kind, "exactly_one", ()):
+    if choice := kind.definition.exactly_one:
         schema["oneOf"] = [{"required": [name]} for name in choice]
     return schema
 
