@@ -6,11 +6,19 @@ once per server: the real one is marked `kube`, the embedded one runs in both, s
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.harness import Cluster, Embedded, RealKube, missing_programs
+
+# The machines that run tests are shared, so no example has a deadline; what must land is tried with the same examples
+# each time, while people's own runs look for new ones.
+settings.register_profile("people", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 LEFT_OUT = pytest.StashKey[int]()
 

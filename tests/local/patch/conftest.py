@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 
 from tests.harness import Cluster, RealKube, missing_programs
-
-# A busy machine is no reason to fail.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 # Plugins that would write fields of their own into the objects under comparison.
 _QUIET = "--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,NamespaceLifecycle"
