@@ -181,7 +181,8 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
 async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
     strategy = call.served.strategy
     check_identity(call, obj, old)
-    strategy.default(obj)
+    if call.served.custom or call.subresource != "status":  # Of a status write only the status counts.
+        strategy.default(obj)
     _carry_over(obj, old)
     _manage(call, obj, old)
     asked = attributes(call, "UPDATE", obj, old)

@@ -84,8 +84,12 @@ def _validate_update(metadata: Object, old: Object) -> Errors:
     if (generation := metadata.get("generation") or 0) < (old.get("generation") or 0):
         yield invalid("metadata.generation", generation, "must not be decremented")
     yield from unchanged("metadata", metadata, old, *_NEVER_CHANGE)
-    yield from _said(metadata)
+    if any(metadata.get(key) != old.get(key) for key in _SAID):  # What is stored has been checked already.
+        yield from _said(metadata)
     yield from _finalizers(metadata.get("finalizers") or [])
+
+
+_SAID = ("labels", "annotations", "ownerReferences")
 
 
 def _said(metadata: Object) -> Errors:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 Form = Callable[[str], list[str]]
 
@@ -110,8 +111,9 @@ def dns_label(text: str) -> list[str]:
     return wrong
 
 
+@lru_cache(maxsize=2048)
 def qualified_name(text: str) -> list[str]:
-    """A label key: a name, or `dns.prefix/name`."""
+    """A label key: a name, or `dns.prefix/name`. The same few are asked about for every object."""
     prefix, slash, name = text.partition("/")
     if "/" in name:
         pattern = not_matching(_KEY_SAYS, _KEY, "MyName", "my.name", "123-abc")

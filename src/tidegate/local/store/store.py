@@ -20,7 +20,7 @@ from tidegate.local.store.log import Change, CompactedError, Log, Row
 _FEW, _QUICK_S = 4, 0.002
 """So few writes are committed on the spot if the disk is that quick: to wake a thread would take longer."""
 
-_READ_AGAIN = 2_048
+_READ_AGAIN = 1_024
 """Rows kept at hand: namespaces, service accounts and the like are read by nearly every write."""
 
 MOST_BEHIND = 20_000
@@ -121,10 +121,13 @@ class Store:
         except KeyError:
             row = self._log.get(key)
             if row is None or row.revision <= self.revision:  # The log may be ahead of what has been announced.
-                if len(self._at_hand) >= _READ_AGAIN:
-                    self._at_hand.clear()
-                self._at_hand[key] = row
+                self._keep_at_hand(key, row)
             return row
+
+    def _keep_at_hand(self, key: str, row: Row | None) -> None:
+        if len(self._at_hand) >= _READ_AGAIN:
+            self._at_hand.clear()
+        self._at_hand[key] = row
 
     def changed(self, bucket: str) -> int:
         """The revision at which anything in a bucket ("core/limitranges/") last changed; 0 if not since the start.
@@ -214,7 +217,7 @@ class Store:
             key = change.row.key
             if self._uncommitted.get(key) is change:
                 del self._uncommitted[key]
-            self._at_hand.pop(key, None)
+            self._keep_at_hand(key, None if change.deleted else change.row)
             self._changed[bucket_of(key)] = change.row.revision
             self._publish(change)
             if not future.done():
