@@ -53,14 +53,17 @@ class TaskObject(Kind, frozen=True, kw_only=True):
         exactly_one=("data", "value", "blob"),
     )
     rules: ClassVar[tuple[Rule, ...]] = (
-        # The API server has `exactly_one` for this: rules cannot see `value`, which has no type.
+        # `value` has no type, so rules see it only through `dyn`, and there a null looks absent: that one of the three
+        # is there at all is left to `exactly_one`.
         Rule(
-            "!(has(self.data) && has(self.blob))",
+            "[has(self.data), has(dyn(self).value), has(self.blob)].filter(given, given).size() <= 1",
             "a TaskObject has exactly one of data, value and blob; remove the others",
             lambda self: [self.data is None, self.value is UNSET, self.blob is None].count(False) == 1,
         ),
         Rule(
-            "has(self.data) == has(oldSelf.data) && has(self.blob) == has(oldSelf.blob)",
+            "has(self.data) == has(oldSelf.data) && has(self.blob) == has(oldSelf.blob)"
+            " && has(dyn(self).value) == has(dyn(oldSelf).value)"
+            " && (!has(dyn(self).value) || dyn(self).value == dyn(oldSelf).value)",
             "a TaskObject does not change once it is written; create another one",
         ),
     )
