@@ -10,9 +10,9 @@ import msgspec
 
 from tidegate.kube.wire import Object, Resource, Response
 from tidegate.local.apiserver.call import Call
-from tidegate.local.apiserver.negotiate import PLAIN, YAML, Shape, shape_of
+from tidegate.local.apiserver.negotiate import PLAIN, YAML, Shape, not_acceptable_kind, shape_of
 from tidegate.local.apiserver.served import Served
-from tidegate.local.errors import ApiError, bad_request
+from tidegate.local.errors import bad_request
 
 encode = msgspec.json.encode
 decode = msgspec.json.Decoder(dict).decode
@@ -42,12 +42,12 @@ def answer_object(call: Call, status: int, value: bytes) -> Response:
         return respond(call, status, encode(table_of(call, [obj], {"resourceVersion": version_of(obj)}, shape)), shape)
     if shape.transform == "PartialObjectMetadata":
         return respond(call, status, encode(partial(obj, shape)), shape)
-    raise ApiError(406, "NotAcceptable", f"you requested {shape.transform}, but the requested object is not a list", {})
+    raise not_acceptable_kind(f"you requested {shape.transform}, but the requested object is not a list")
 
 
 def answer_data(call: Call, status: int, data: Any) -> Response:
     """Something that is not stored: a review, a Scale, a Status."""
-    shape = shape_of(call.request.headers.get("accept", ""))
+    shape = shape_of(call.request.headers.get("accept", ""), transforms=False)
     return respond(call, status, encode(data), Shape(shape.media))
 
 

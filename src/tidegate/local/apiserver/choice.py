@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -10,7 +10,8 @@ import msgspec
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.call import Call
-from tidegate.local.apiserver.selectors import Selector, SelectorError, matches, parse_fields, parse_labels
+from tidegate.local.apiserver.list_options import ListOptions
+from tidegate.local.apiserver.selectors import Requirement, Selector, matches
 from tidegate.local.apiserver.served import Served
 from tidegate.local.errors import ApiError, bad_request
 
@@ -56,36 +57,22 @@ class Choice:
         return {key: self.served.selectable[key](obj)}
 
 
-def choice_of(call: Call) -> Choice:
-    served, query = call.served, call.query
-    labels = _parsed(call, parse_labels, "labelSelector")
-    fields = _parsed(call, parse_fields, "fieldSelector")
-    name = call.name
+def choice_of(call: Call, options: ListOptions) -> Choice:
+    served = call.served
+    fields, name = options.fields, ""
     for requirement in fields:
         if requirement.key not in served.selectable:
-            raise _unknown_field(served, query, requirement.key)
+            raise _unknown_field(served, requirement.key)
         if requirement.key == "metadata.name" and requirement.operator == "in":
             name = next(iter(requirement.values))
-    if call.name:  # The deprecated /watch/…/name
-        fields = (*fields, *parse_fields(f"metadata.name={call.name}"))
-    return Choice(served, labels, fields, name)
+    if call.name:  # The deprecated /watch/…/name, or a watch of one object.
+        if fields and name != call.name:
+            raise bad_request("fieldSelector metadata.name doesn't match requested name")
+        fields, name = (*fields, Requirement("metadata.name", "in", frozenset([call.name]))), call.name
+    return Choice(served, options.labels, fields, name)
 
 
-def _parsed(call: Call, parse: Callable[[str], Selector], parameter: str) -> Selector:
-    text = call.query.get(parameter, "")
-    if not text:
-        return ()
-    try:
-        return parse(text)
-    except SelectorError as error:
-        raise bad_request(str(error)) from None
-
-
-def _unknown_field(served: Served, query: Mapping[str, str], key: str) -> ApiError:
-    what = f"{served.group}/{served.version}, Resource={served.plural}"
-    asked = f'label selector "{query.get("labelSelector", "")}", field selector "{query.get("fieldSelector", "")}"'
-    why = f"field label not supported: {key}"
-    if len(served.selectable) <= 2:
-        known = ", ".join(f'"{name}"' for name in served.selectable)
-        why = f'"{key}" is not a known field selector: only {known}'
-    return bad_request(f'Unable to find "{what}" that match {asked}: {why}')
+def _unknown_field(served: Served, key: str) -> ApiError:
+    if not served.custom and len(served.selectable) <= 2:
+        return bad_request(f'"{key}" is not a known field selector: only "metadata.name", "metadata.namespace"')
+    return bad_request(f"field label not supported: {key}")

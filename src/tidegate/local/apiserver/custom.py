@@ -83,10 +83,11 @@ class CustomStrategy(Strategy):
 def served_versions(crd: Object) -> list[Served]:
     """What a CRD asks to be served, one for each version that is on."""
     parsed = Definition.parse(crd)
-    return [_served(parsed, version) for version in parsed.versions.values() if version.served]
+    revision = crd["metadata"]["resourceVersion"]
+    return [_served(parsed, version, revision) for version in parsed.versions.values() if version.served]
 
 
-def _served(parsed: Definition, version: Version) -> Served:
+def _served(parsed: Definition, version: Version, revision: str) -> Served:
     resource = parsed.resource(version.name)
     return Served(
         parsed.group,
@@ -110,6 +111,8 @@ def _served(parsed: Definition, version: Version) -> Served:
         raw_schema=version.raw or None,
         warning=version.warning,
         scale=version.scale,
+        refresh=partial(_refreshed, resource) if resource.has_defaults else None,
+        since=int(revision),
     )
 
 
@@ -126,6 +129,12 @@ def _selectable(parsed: Definition, version: Version) -> dict[str, Getter]:
     base = META if parsed.namespaced else {"metadata.name": META["metadata.name"]}
     paths = [path.removeprefix(".") for path in version.selectable]
     return base | {path: at(path) for path in paths}
+
+
+def _refreshed(resource: CustomResource, value: bytes) -> bytes:
+    obj = msgspec.json.decode(value)
+    resource.default(obj)
+    return msgspec.json.encode(obj)
 
 
 def _decode(resource: CustomResource, body: bytes) -> Decoded:

@@ -14,9 +14,10 @@ from tidegate.local.apiserver.bodies import raw_body
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.choice import choice_of
 from tidegate.local.apiserver.list import page_of
+from tidegate.local.apiserver.list_options import list_options
 from tidegate.local.apiserver.routes import is_true
 from tidegate.local.apiserver.write import attributes, loaded, stored
-from tidegate.local.errors import bad_request, conflict, invalid, invalid_object, not_found, not_supported
+from tidegate.local.errors import ApiError, bad_request, conflict, invalid, invalid_object, not_found, not_supported
 from tidegate.local.schema.builtin import builtin_schema
 from tidegate.local.store import Row, StaleError
 
@@ -109,18 +110,17 @@ async def delete(api: Api, call: Call) -> Response:
 
 
 async def delete_collection(api: Api, call: Call) -> Response:
+    listing = list_options(call)
+    choice = choice_of(call, listing)
     options = options_of(call)
-    page = page_of(api, call, choice_of(call))
-    gone = []
+    page = page_of(api, call, choice, listing)
     for row in page.rows:
-        name = row.key.rpartition("/")[2]
         try:
-            last, _ = await delete_object(api, call, name, options)
-        except Exception as error:
-            if getattr(error, "code", 0) != 404:  # Somebody else was quicker: it is gone, as asked.
+            await delete_object(api, call, row.key.rpartition("/")[2], options)
+        except ApiError as error:
+            if error.code != 404:  # Somebody else was quicker: it is gone, as asked.
                 raise
-            continue
-        gone.append(rendered_item(call.served, last.value))
+    gone = [rendered_item(call.served, row.value) for row in page.rows]
     kind = {"kind": call.served.list_kind, "apiVersion": call.served.api_version, "metadata": page.meta}
     return respond(call, 200, encode(kind)[:-1] + b',"items":[' + b",".join(gone) + b"]}")
 

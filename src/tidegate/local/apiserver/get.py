@@ -12,8 +12,8 @@ from tidegate.local.errors import not_found
 
 async def get(api: Api, call: Call) -> Response:
     served = call.served
-    asked_revision(api, call)
+    asked_revision(api, call, call.query.get("resourceVersion", ""))
     row = api.store.get(served.key(call.namespace, call.name))
     if row is None:
         raise not_found(served.group, served.plural, call.name)
-    return answer_object(call, 200, row.value)
+    return answer_object(call, 200, served.shown(row))

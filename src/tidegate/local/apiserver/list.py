@@ -16,16 +16,9 @@ from tidegate.local.apiserver.answers import decode, encode, partial, rendered_i
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.choice import Choice, choice_of
-from tidegate.local.apiserver.negotiate import Shape, shape_of
-from tidegate.local.errors import (
-    ApiError,
-    bad_request,
-    expired,
-    forbidden_field,
-    invalid,
-    invalid_object,
-    not_supported,
-)
+from tidegate.local.apiserver.list_options import ListOptions, list_options
+from tidegate.local.apiserver.negotiate import Shape, not_acceptable_kind, shape_of
+from tidegate.local.errors import ApiError, bad_request, expired, invalid
 from tidegate.local.store import CompactedError, Row
 
 _CHUNK = 500
@@ -38,11 +31,13 @@ class Page:
     revision: int
     proceed: str = ""
     remaining: int | None = None
+    spelled: bool = False
+    """Whether an empty `continue` is written out, as lists of custom objects have it."""
 
     @property
     def meta(self) -> Object:
         meta: Object = {"resourceVersion": str(self.revision)}
-        if self.proceed:
+        if self.proceed or self.spelled:
             meta["continue"] = self.proceed
         if self.remaining is not None:
             meta["remainingItemCount"] = self.remaining
@@ -50,49 +45,50 @@ class Page:
 
 
 async def list_(api: Api, call: Call) -> Response:
-    choice = choice_of(call)
     shape = shape_of(call.request.headers.get("accept", ""))
-    page = page_of(api, call, choice)
+    if shape.transform == "PartialObjectMetadata":
+        raise not_acceptable_kind(f"you requested {shape.transform}, but the requested object is a list")
+    options = list_options(call)
+    page = page_of(api, call, choice_of(call, options), options)
     return respond(call, 200, _body(call, page, shape), shape)
 
 
 def _body(call: Call, page: Page, shape: Shape) -> bytes:
     served = call.served
     if shape.transform == "Table":
-        return encode(table_of(call, [decode(row.value) for row in page.rows], page.meta, shape))
+        return encode(table_of(call, [decode(served.shown(row)) for row in page.rows], page.meta, shape))
     if shape.transform:
-        items = [partial(decode(row.value), shape) for row in page.rows]
+        items = [partial(decode(served.shown(row)), shape) for row in page.rows]
         kind = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{shape.version}"}
         return encode(kind | {"metadata": page.meta, "items": items})
-    joined = b",".join([rendered_item(served, row.value) for row in page.rows])
+    joined = b",".join([rendered_item(served, served.shown(row)) for row in page.rows])
     head = encode({"kind": served.list_kind, "apiVersion": served.api_version, "metadata": page.meta})
     return head[:-1] + b',"items":[' + joined + b"]}"
 
 
-def page_of(api: Api, call: Call, choice: Choice) -> Page:
+def page_of(api: Api, call: Call, choice: Choice, options: ListOptions) -> Page:
     """The rows a list request is about, in order of key."""
-    limit, token = _limit(call), call.query.get("continue", "")
+    limit, token = max(options.limit, 0), options.proceed
     at, after = 0, ""
-    asked = asked_revision(api, call)
+    asked = asked_revision(api, call, options.version)
     if token:
-        if asked:
+        if options.version and options.version != "0":
             raise bad_request("specifying resource version is not allowed when using continue")
         at, after = _token(token)
-    elif call.query.get("resourceVersionMatch") == "Exact":
+    elif options.match == "Exact":
         at = asked
     revision = at if at > 0 else api.store.revision
     prefix = call.served.collection(call.namespace)
-    if choice.name and call.namespace and not token:
-        row = api.store.get(call.served.key(call.namespace, choice.name)) if not at else None
-        if not at:
-            return Page([row] if row and choice.takes(row.value) else [], revision)
+    if choice.name and (call.namespace or not call.served.namespaced) and not token and not at:
+        row = api.store.get(call.served.key(call.namespace, choice.name))
+        return Page([row] if row and choice.takes(row.value) else [], revision, spelled=call.served.custom)
     try:
         past = at if 0 < at < api.store.revision else 0
         rows, more = _chosen(api, prefix, choice, after=after, limit=limit, at=past)
     except CompactedError:
         raise _too_old(prefix, after, token) from None
     if not more:
-        return Page(rows, revision)
+        return Page(rows, revision, spelled=call.served.custom)
     last = rows[-1].key
     remaining = api.store.count(prefix, after=last) if choice.everything else None
     return Page(rows, revision, _make_token(revision, last[len(prefix) :], prefix), remaining)
@@ -116,29 +112,13 @@ def _chosen(api: Api, prefix: str, choice: Choice, *, after: str, limit: int, at
         after = rows[-1].key
 
 
-def _limit(call: Call) -> int:
-    text = call.query.get("limit", "")
-    if not text:
-        return 0
-    try:
-        return max(int(text), 0)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
-
-
-def asked_revision(api: Api, call: Call) -> int:
+def asked_revision(api: Api, call: Call, text: str) -> int:
     """The resourceVersion of a read, checked: ours is one that has happened."""
-    text, match = call.query.get("resourceVersion", ""), call.query.get("resourceVersionMatch", "")
-    if match and call.verb in ("list", "deletecollection"):
-        _check_match(call, text, match)
     if text in ("", "0"):
         return 0
-    try:
-        revision = int(text)
-    except ValueError:
-        revision = -1
-    if revision < 0:
+    if not (text.isascii() and text.isdigit()):
         raise _bad_version(call, text)
+    revision = int(text)
     if revision > api.store.revision:
         message = f"Too large resource version: {revision}, current: {api.store.revision}"
         cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
@@ -150,22 +130,7 @@ def _bad_version(call: Call, text: str) -> ApiError:
     if call.verb == "get":
         return ApiError(500, "", f'invalid resource version "{text}"')
     error = invalid("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": invalid syntax')
-    return invalid_object("", "", "", [error])
-
-
-def _check_match(call: Call, version: str, match: str) -> None:
-    errors = []
-    field = "resourceVersionMatch"
-    if call.query.get("continue"):
-        errors.append(forbidden_field(field, f"{field} is forbidden when continue is provided"))
-    if not version:
-        errors.append(forbidden_field(field, f"{field} is forbidden unless resourceVersion is provided"))
-    if match not in ("Exact", "NotOlderThan"):
-        errors.append(not_supported(field, match, ["Exact", "NotOlderThan", ""]))
-    if match == "Exact" and version == "0":
-        errors.append(forbidden_field(field, f'{field} "exact" is forbidden for resourceVersion "0"'))
-    if errors:
-        raise invalid_object("meta.k8s.io", "ListOptions", "", errors)
+    return bad_request(f"invalid resource version: {error.message}")
 
 
 def _make_token(revision: int, after: str, prefix: str) -> str:

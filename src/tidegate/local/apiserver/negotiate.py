@@ -35,7 +35,7 @@ _META = ("v1", "v1beta1")
 _TRANSFORMS = {"Table", "PartialObjectMetadata", "PartialObjectMetadataList"}
 
 
-def shape_of(accept: str, *, table: bool = True) -> Shape:
+def shape_of(accept: str, *, transforms: bool = True) -> Shape:
     """The first shape in the client's list that we can make. Protobuf answers are given as JSON: every client that
     asks for protobuf reads both, and is told by the Content-Type."""
     if not accept or accept in ("*/*", JSON):
@@ -47,7 +47,7 @@ def shape_of(accept: str, *, table: bool = True) -> Shape:
             continue
         media = YAML if clause.media == YAML else JSON
         if clause.transform:
-            if clause.transform in _TRANSFORMS and clause.version in _META and clause.group in ("", "meta.k8s.io"):
+            if transforms and clause.transform in _TRANSFORMS and clause.version in _META and clause.group in ("", "meta.k8s.io"):
                 return Shape(media, clause.transform, clause.version, "meta.k8s.io")
             continue
         return Shape(media)
@@ -57,6 +57,10 @@ def shape_of(accept: str, *, table: bool = True) -> Shape:
 def not_acceptable() -> ApiError:
     listed = ", ".join(_OURS)
     return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {listed}", {})
+
+
+def not_acceptable_kind(message: str) -> ApiError:
+    return ApiError(406, "NotAcceptable", message, {})
 
 
 def _clauses(accept: str) -> list[Shape]:

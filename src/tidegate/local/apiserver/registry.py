@@ -17,7 +17,7 @@ from tidegate.local.schema.node import Schema
 
 Key = tuple[str, str, str]
 
-_NOT_SERVED = {"componentstatuses", "podtemplates"}
+_NOT_SERVED = {"componentstatuses"}
 """componentstatuses: deprecated, and about parts we do not have."""
 
 _VIRTUAL = {"bindings", "tokenreviews", "selfsubjectreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews",

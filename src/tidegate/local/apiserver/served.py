@@ -11,6 +11,7 @@ from tidegate.local.apiserver.fields import META, Getter
 from tidegate.local.crds.scale import Scale
 from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.schema.node import Schema
+from tidegate.local.store import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,9 @@ class Served:
     """Of a CRD's version: its schema as the user wrote it."""
     warning: str = ""
     """Said to whoever uses this version: it is deprecated."""
+    refresh: Callable[[bytes], bytes] | None = None
+    """Of a CRD's version with defaults: fills them into a value that was stored before revision `since`."""
+    since: int = 0
     scale: Scale | None = None
     """Of a CRD with `/scale`: where its counts are."""
 
@@ -86,6 +90,12 @@ class Served:
     def collection(self, namespace: str) -> str:
         """The prefix of all keys of a namespace, or of all."""
         return f"{self.prefix}{namespace}/" if self.namespaced and namespace else self.prefix
+
+    def shown(self, row: Row) -> bytes:
+        """A stored value as it reads now: fields that a CRD has defaults for since it was written have them."""
+        if self.refresh is None or row.revision > self.since:
+            return row.value
+        return self.refresh(row.value)
 
     def rendered(self, value: bytes) -> bytes:
         """A stored value as an object of this version: values are kept without kind and apiVersion, which head it."""

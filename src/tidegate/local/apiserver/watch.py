@@ -16,9 +16,9 @@ from tidegate.local.apiserver.answers import decode, encode, partial, table_of
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.choice import Choice, choice_of
+from tidegate.local.apiserver.list_options import ListOptions, list_options
 from tidegate.local.apiserver.negotiate import Shape, shape_of
-from tidegate.local.apiserver.routes import is_true
-from tidegate.local.errors import ApiError, FieldError, expired, forbidden_field, invalid, invalid_object
+from tidegate.local.errors import ApiError, expired, invalid
 from tidegate.local.store import Change, CompactedError, Subscription
 
 BOOKMARK_EVERY_S = 55.0
@@ -47,6 +47,17 @@ class _Start:
     """Whether a bookmark tells where the initial events end (WatchList)."""
 
 
+def _start_of(options: ListOptions) -> _Start:
+    text = options.version
+    if text and not (text.isascii() and text.isdigit()):
+        error = invalid("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": invalid syntax')
+        raise ApiError(500, "", error.message)
+    revision = int(text or "0")
+    # A watch from nowhere begins with what is there, and may be told where that ends, asked or not.
+    initial = options.initial if options.initial is not None else revision == 0
+    return _Start(revision, initial, marked=initial and options.bookmarks)
+
+
 class Watcher:
     """One watch request, from its parameters to its events as bytes."""
 
@@ -54,40 +65,13 @@ class Watcher:
         self._api = api
         self._call = call
         self._served = call.served
-        self._choice: Choice = choice_of(call)
         self.shape: Shape = shape_of(call.request.headers.get("accept", ""))
-        self._bookmarks = is_true(call.query.get("allowWatchBookmarks", ""))
-        self._start = self._start_of()
-        self._until = time.monotonic() + self._timeout()
+        options = list_options(call)
+        self._choice: Choice = choice_of(call, options)
+        self._bookmarks = options.bookmarks
+        self._start = _start_of(options)
+        self._until = time.monotonic() + (options.timeout_s or random.uniform(1800, 3600))  # noqa: S311
         self._headed = False
-
-    def _timeout(self) -> float:
-        text = self._call.query.get("timeoutSeconds", "")
-        seconds = int(text) if text.isdecimal() else 0
-        return seconds or random.uniform(1800, 3600)  # noqa: S311
-
-    def _start_of(self) -> _Start:
-        query = self._call.query
-        text, match = query.get("resourceVersion", ""), query.get("resourceVersionMatch", "")
-        errors: list[FieldError] = []
-        initial = query.get("sendInitialEvents")
-        if initial is None and match:
-            why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-            errors.append(forbidden_field("resourceVersionMatch", why))
-        if initial is not None and match != "NotOlderThan":
-            why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-            errors.append(forbidden_field("resourceVersionMatch", why))
-        wanted = initial is not None and is_true(initial)
-        if wanted and not self._bookmarks:
-            errors.append(forbidden_field("sendInitialEvents", "sendInitialEvents requires allowWatchBookmarks"))
-        if text and not text.isdecimal():
-            errors.append(invalid("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": invalid syntax'))
-        if errors:
-            raise invalid_object("meta.k8s.io", "ListOptions", "", errors)
-        revision = int(text or "0")
-        if initial is not None:
-            return _Start(revision, wanted, marked=wanted)
-        return _Start(revision, initial=revision == 0, marked=False)
 
     async def lines(self) -> AsyncIterator[bytes]:
         """The stream of a chunked answer: one JSON document a line; what comes together goes out together."""
@@ -96,6 +80,8 @@ class Watcher:
 
     async def events(self) -> AsyncIterator[list[bytes]]:
         """Encoded watch events, in order, in as few pieces as they come."""
+        if self.shape.transform == "PartialObjectMetadataList":
+            return  # No event is a list.
         store, start = self._api.store, self._start
         prefix = self._served.collection(self._call.namespace)
         since = store.revision if start.initial or not start.revision else start.revision
@@ -108,7 +94,7 @@ class Watcher:
             reached = store.revision
             if start.initial:
                 rows = store.range(prefix)
-                first = [self._event("ADDED", row.value) for row in rows if self._choice.takes(row.value)]
+                first = [self._event("ADDED", self._served.shown(row)) for row in rows if self._choice.takes(row.value)]
                 if start.marked:
                     first.append(self._bookmark(reached, _END))
                 if first:
@@ -182,7 +168,7 @@ class Watcher:
         return encode(partial(obj, self.shape))
 
     def _bookmark(self, revision: int, annotations: Object | None = None) -> bytes:
-        meta: Object = {"resourceVersion": str(revision), "creationTimestamp": None}
+        meta: Object = {"resourceVersion": str(revision)}
         if annotations:
             meta["annotations"] = annotations
         kind, version = self._served.kind, self._served.api_version

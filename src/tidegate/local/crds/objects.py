@@ -115,6 +115,10 @@ class CustomResource:
         """Drops unknown fields and stray nulls in place; answers with the paths of unknown fields, in order."""
         return [] if self.preserve_unknown else self._prune(obj) or []
 
+    @property
+    def has_defaults(self) -> bool:
+        return self._fill is not None
+
     def default(self, obj: Object) -> None:
         """Fills in the schema's defaults in place. Runs on what was written and on what is read from the store."""
         if self._fill:
