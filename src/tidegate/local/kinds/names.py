@@ -111,9 +111,13 @@ def dns_label(text: str) -> list[str]:
     return wrong
 
 
-@lru_cache(maxsize=2048)
 def qualified_name(text: str) -> list[str]:
-    """A label key: a name, or `dns.prefix/name`. The same few are asked about for every object."""
+    """A label key: a name, or `dns.prefix/name`."""
+    return _qualified_name(text)
+
+
+@lru_cache(maxsize=2048)  # The same few are asked about for every object.
+def _qualified_name(text: str) -> list[str]:
     prefix, slash, name = text.partition("/")
     if "/" in name:
         pattern = not_matching(_KEY_SAYS, _KEY, "MyName", "my.name", "123-abc")
