@@ -47,7 +47,12 @@ def shape_of(accept: str, *, transforms: bool = True) -> Shape:
             continue
         media = YAML if clause.media == YAML else JSON
         if clause.transform:
-            if transforms and clause.transform in _TRANSFORMS and clause.version in _META and clause.group in ("", "meta.k8s.io"):
+            if (
+                transforms
+                and clause.transform in _TRANSFORMS
+                and clause.version in _META
+                and clause.group in ("", "meta.k8s.io")
+            ):
                 return Shape(media, clause.transform, clause.version, "meta.k8s.io")
             continue
         return Shape(media)
