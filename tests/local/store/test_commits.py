@@ -103,9 +103,12 @@ async def test_two_writers_of_a_new_key_cannot_both_win(tmp_path: Path) -> None:
 async def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.db")
     await store.put("core/pods/a/x", lambda _: b"1", expected=None)
-    modes = {name: stat.S_IMODE(os.stat(tmp_path / name).st_mode) for name in os.listdir(tmp_path)}
-    assert set(modes.values()) == {0o600}, modes
+    assert _modes(tmp_path) == {0o600}
     await store.close()
+
+
+def _modes(folder: Path) -> set[int]:
+    return {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
 
 
 def test_acknowledged_writes_survive_kill_9(tmp_path: Path) -> None:
