@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.kube.wire import Object, Response
-from tidegate.local.apiserver.answers import answer_object, encode
+from tidegate.local.apiserver.answers import answer_object
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bodies import decoded_body
 from tidegate.local.apiserver.call import Call
@@ -22,10 +22,11 @@ async def update(api: Api, call: Call) -> Response:
     if missing and served.strategy.creates_on_update and not call.subresource:
         obj["metadata"].pop("resourceVersion", None)
         return answer_object(call, 201, await create_object(api, call, obj))
-    kept = encode(obj)
+    first = [obj]
 
     def fresh(_: Object) -> Object:
-        return served.decode(kept).obj  # A copy for each try: admission and preparation change what they are given.
+        # Another try reads the body again: admission and preparation have changed what they were given.
+        return first.pop() if first else decoded_body(call)
 
     written = await update_object(api, call, fresh, patched=False)
     return answer_object(call, 200, written.value)
