@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tidegate.local.apiserver.nodes import Nodes
@@ -33,8 +34,9 @@ class Api:
 
     def now(self) -> str:
         """The time as objects carry it: UTC, whole seconds."""
-        return timestamp(self.clock())
+        return timestamp(self.clock().replace(microsecond=0))
 
 
+@lru_cache(maxsize=64)  # Asked for by every request, and the same for a whole second.
 def timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
