@@ -16,6 +16,9 @@ RANDOM_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 RANDOM = "kube-api-access-<random>"
 ADDRESSES = {"clusterIP", "clusterIPs", "podIP", "hostIP", "nodePort", "healthCheckNodePort"}
 SECRETS = {"token", "caBundle", "continue", "ca.crt"}
+# Words for people, which are our own, and the name of the issuer, which is a setting.
+WORDS = {"kubernetes.io/description"}
+ISSUER = re.compile(r"https://kubernetes\.default\.svc(\.cluster\.local)?")
 # What controllers own differs in its writers' names, not in what a client relies on.
 CONTROLLERS = re.compile(r"kube-(controller-manager|scheduler|apiserver)|tidegate.*")
 
@@ -53,8 +56,11 @@ class Normal:
         }
 
     def _value(self, value: Json, key: str) -> Json:
-        if key in ADDRESSES | SECRETS and value not in ("None", "", None):
+        if key in ADDRESSES | SECRETS | WORDS and value not in ("None", "", None):
             return f"<{key}>"
+        if key == "columnDefinitions" and isinstance(value, list):
+            key = ""
+            value = [{name: told for name, told in column.items() if name != "description"} for column in value]
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
@@ -85,7 +91,7 @@ class Normal:
     def _text(self, value: str, key: str) -> str:
         if TIME.fullmatch(value) and _recent(value):
             return "<time>" if "." not in value else "<micro time>"
-        value = UID.sub("<uid>", value.replace(self._namespace, "NS"))
+        value = ISSUER.sub("<issuer>", UID.sub("<uid>", value.replace(self._namespace, "NS")))
         return RANDOM_VOLUME.sub(RANDOM, value)
 
 

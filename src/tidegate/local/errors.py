@@ -44,9 +44,24 @@ class FieldError:
         return {"reason": _CAUSES[self.sort], "message": self.body, "field": self.field}
 
 
+_ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
 def shown(value: Any) -> str:
-    """A value as it stands in messages: JSON, with strings quoted."""
-    return msgspec.json.encode(value).decode()
+    """A value as it stands in messages: as Go's encoder writes it, with strings quoted."""
+    if isinstance(value, str):
+        return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(_as_go(value), order="sorted").decode().translate(_ESCAPED)
+
+
+def _as_go(value: Any) -> Any:
+    """Numbers that are whole are written without a point."""
+    if isinstance(value, float):
+        whole = value == value // 1 and abs(value) < 1e21
+        return int(value) if whole else value
+    if isinstance(value, dict):
+        return {key: _as_go(item) for key, item in value.items()}
+    return [_as_go(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _error(sort: str, field: str, *parts: str, words: str = "") -> FieldError:
@@ -83,11 +98,11 @@ def field_not_found(field: str, value: Any) -> FieldError:
 
 
 def too_long(field: str, most: int) -> FieldError:
-    return _error("Too long", field, f"may not be more than {most} bytes")
+    return _error("Too long", field, f"may not be more than {most} {'byte' if most == 1 else 'bytes'}")
 
 
 def too_many(field: str, actual: int, most: int) -> FieldError:
-    return _error("Too many", field, str(actual), f"must have at most {most} items")
+    return _error("Too many", field, str(actual), f"must have at most {most} {'item' if most == 1 else 'items'}")
 
 
 class ApiError(Exception):
@@ -143,6 +158,13 @@ def page_not_found() -> ApiError:
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
+class NoPageError(ApiError):
+    """Nothing was ever served at this path: said in plain text, as by any web server."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "NotFound", "404 page not found", {})
+
+
 def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
@@ -168,8 +190,8 @@ def too_large(message: str) -> ApiError:
     return ApiError(413, "RequestEntityTooLarge", message)
 
 
-def unsupported_media_type(message: str) -> ApiError:
-    return ApiError(415, "UnsupportedMediaType", message)
+def unsupported_media_type(message: str, details: Object | None = None) -> ApiError:
+    return ApiError(415, "UnsupportedMediaType", message, details)
 
 
 def invalid_object(group: str, kind: str, name: str, errors: list[FieldError]) -> ApiError:

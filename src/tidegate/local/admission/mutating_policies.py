@@ -52,7 +52,7 @@ class MutatingPolicies:
         for mutation in force.spec.get("mutations") or []:
             given["object"] = asked.obj
             changed = _mutated(mutation, asked, given)
-            obj = asked.served.decode(encode(changed)).obj
+            obj = asked.served.decode(encode(changed), False).obj
             asked.served.strategy.default(obj)
             asked.obj = obj
 

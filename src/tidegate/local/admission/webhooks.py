@@ -62,7 +62,7 @@ class Webhooks:
             changed = json_patch(asked.obj, msgspec.json.decode(base64.b64decode(patch)))
         except (binascii.Error, msgspec.DecodeError, ApiError) as error:
             raise internal(f'failed calling webhook "{hook.name}": its patch cannot be applied: {error}') from None
-        obj = asked.served.decode(encode(changed)).obj
+        obj = asked.served.decode(encode(changed), False).obj
         asked.served.strategy.default(obj)
         return obj
 

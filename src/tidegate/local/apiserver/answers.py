@@ -22,10 +22,9 @@ def respond(call: Call, status: int, body: bytes, shape: Shape = PLAIN) -> Respo
     """Bytes of JSON, turned into what the client wants to see, with the warnings collected on the way."""
     headers = {"content-type": shape.content_type, "cache-control": "no-cache, private"}
     if call.warnings:
-        said = dict.fromkeys(call.warnings)
-        headers["warning"] = ", ".join(f'299 - "{_quoted(text)}"' for text in said)
+        headers["warning"] = warned(call.warnings)
     if shape.media == YAML:
-        body = _yaml(body)
+        body = to_yaml(body)
     elif call.pretty:
         body = msgspec.json.format(body, indent=2) + b"\n"
     return Response(status, body, headers)
@@ -86,11 +85,16 @@ def rendered_item(served: Served, value: bytes) -> bytes:
     return served.rendered(value) if served.custom else value
 
 
+def warned(warnings: Iterable[str]) -> str:
+    """Warnings as a header: one line each, in the order they were said."""
+    return "\n".join(f'299 - "{_quoted(text)}"' for text in dict.fromkeys(warnings))
+
+
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
-def _yaml(body: bytes) -> bytes:
+def to_yaml(body: bytes) -> bytes:
     import yaml
 
     return bytes(yaml.safe_dump(decode(body), sort_keys=True, encoding="utf-8"))

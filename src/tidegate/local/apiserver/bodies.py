@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from tidegate.kube.wire import Object, Request
-from tidegate.local.apiserver.answers import encode
+from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.front import MOST_BODY
-from tidegate.local.apiserver.negotiate import PROTOBUF
+from tidegate.local.apiserver.negotiate import JSON, MEDIA_TYPES, PROTOBUF, YAML
 from tidegate.local.apiserver.served import Decoded, Served
-from tidegate.local.errors import bad_request, too_large, unsupported_media_type
+from tidegate.local.errors import ApiError, bad_request, invalid, invalid_object, too_large, unsupported_media_type
+from tidegate.local.schema.bodies import UnreadableError, parse_json
+from tidegate.local.schema.decode import undecodable, unrecognized
 from tidegate.local.schema.node import Schema
-
-_ACCEPTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor"
 
 
 class _Type(msgspec.Struct, rename={"api_version": "apiVersion"}):
@@ -22,78 +22,133 @@ class _Type(msgspec.Struct, rename={"api_version": "apiVersion"}):
 
 
 _type_of = msgspec.json.Decoder(_Type).decode
+_UNTYPED = _Type()
+_NEITHER = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 
 def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def raw_body(request: Request, schema: Schema | None = None) -> bytes:
-    """The body as JSON bytes, whatever format it came in; protobuf needs the `schema` of what it is."""
+def whole_body(request: Request) -> bytes:
     if "x-too-large" in request.headers:
         raise too_large(f"Request entity too large: limit is {MOST_BODY}")
+    return request.body
+
+
+def raw_body(request: Request, schema: Schema | None = None) -> bytes:
+    """The body as JSON bytes, or as YAML if that is what it is; protobuf needs the `schema` of what it says."""
     media = media_type(request)
-    if media in ("", "application/json"):
-        return request.body
-    if media == "application/yaml":
-        return yaml_to_json(request.body)
+    if media in ("", JSON, YAML):
+        return whole_body(request)
     if media == PROTOBUF and schema is not None:
         from tidegate.local.schema.protobuf import decode_protobuf
 
-        return encode(decode_protobuf(request.body, schema).obj)
-    known = f"the body of the request was in an unknown format - accepted media types include: {_ACCEPTED}"
-    raise unsupported_media_type(known)
+        return encode(decode_protobuf(whole_body(request), schema).obj)
+    raise unknown_format(MEDIA_TYPES)
 
 
-def yaml_to_json(body: bytes) -> bytes:
-    from tidegate.local.schema.bodies import UnreadableError
-    from tidegate.local.schema.yaml_bodies import parse_yaml
-
-    try:
-        value, _ = parse_yaml(body)
-    except UnreadableError as error:
-        raise bad_request(f"error decoding YAML: {error}") from None
-    return encode(value)
+def unknown_format(accepted: tuple[str, ...]) -> ApiError:
+    listed = ", ".join(accepted)
+    message = f"the body of the request was in an unknown format - accepted media types include: {listed}"
+    return unsupported_media_type(message)
 
 
 def decoded_body(call: Call) -> Object:
     """The object in the body, of the endpoint's kind, with complaints dealt with as `fieldValidation` says."""
-    served = call.served
+    served, yaml = call.served, media_type(call.request) == YAML
     body = raw_body(call.request, None if served.custom else served.schema)
-    check_type(body, served)
-    return {"kind": served.kind, "apiVersion": served.api_version} | checked(call, served.decode(body))
+    told = type_of(body, served.kind, yaml=yaml)
+    if told is _UNTYPED:
+        body = b"{}"
+    check_type(told, body, served)
+    obj = checked(call, served.decode(body, yaml))
+    if b"managedFields" in body and not yaml:
+        keep_reset(obj, decode(body))
+    obj["kind"], obj["apiVersion"] = served.kind, served.api_version
+    return obj
+
+
+def keep_reset(obj: Object, said: Object) -> None:
+    """An empty list of managed fields is the wish to forget them all, which the kind itself does not tell from none."""
+    metadata = said.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields") == []:
+        obj["metadata"]["managedFields"] = []
 
 
 def checked(call: Call, decoded: Decoded) -> Object:
     """Strict refuses what the kind does not have, Warn tells, Ignore drops."""
     if decoded.complaints and (validation := call.validation) != "Ignore":
         if validation == "Strict":
-            raise bad_request(f"strict decoding error: {', '.join(decoded.complaints)}")
+            raise undecodable(call.served.kind, call.served.version, strictly(decoded.complaints))
         call.warnings += decoded.complaints
     return decoded.obj
 
 
-def check_type(body: bytes, served: Served) -> None:
-    """Refuses a body of another kind. Built-in kinds may leave out what the endpoint implies."""
+def strictly(complaints: tuple[str, ...]) -> str:
+    return f"strict decoding error: {', '.join(complaints)}"
+
+
+def type_of(body: bytes, kind: str, *, yaml: bool = False) -> _Type:
+    """What a body says it is; 400 if it cannot be anything."""
     try:
-        told = _type_of(body)
-    except msgspec.ValidationError:
-        raise bad_request(f"the object provided is unrecognized (must be of type {served.kind})") from None
-    except msgspec.DecodeError as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
-    if served.custom and not told.kind:
-        raise bad_request("Object 'Kind' is missing in the body")
-    if served.custom and not told.api_version:
-        raise bad_request("Object 'apiVersion' is missing in the body")
-    same = told.kind in ("", served.kind) and told.api_version in ("", served.api_version)
-    if not same:
-        group, _, version = told.api_version.rpartition("/")
-        shown = f'{told.kind} in version "{version or served.version}"'
-        if served.custom or told.kind == served.kind or group != served.group:
-            message = f"the API version in the data ({told.api_version}) does not match the expected API version"
-            if told.api_version in ("", served.api_version):
-                message = f"{shown} cannot be handled as a {served.kind}"
-            else:
-                message = f"{message} ({served.api_version})"
-            raise bad_request(message)
-        raise bad_request(f"{shown} cannot be handled as a {served.kind}")
+        if yaml:
+            return _type_in_yaml(body)
+        return _type_of(body)
+    except (msgspec.DecodeError, UnreadableError):
+        pass
+    try:
+        value = parse_json(body)
+    except UnreadableError as error:
+        raise unrecognized(kind, f"couldn't get version/kind; json parse error: {error}", body) from None
+    if value is None:
+        return _UNTYPED
+    if isinstance(value, dict):
+        wrong = next(key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str | None))
+        sort = _go_sort(value[wrong])
+        why = f"json: cannot unmarshal {sort} into Go struct field .{wrong} of type string"
+    else:
+        why = f"json: cannot unmarshal {_go_sort(value)} into Go value of type {_NEITHER}"
+    raise unrecognized(kind, f"couldn't get version/kind; json parse error: {why}", body)
+
+
+def _type_in_yaml(body: bytes) -> _Type:
+    from tidegate.local.schema.yaml_bodies import parse_yaml
+
+    value, _ = parse_yaml(body)
+    return _UNTYPED if value is None else msgspec.convert(value, _Type)
+
+
+def _go_sort(value: object) -> str:
+    names = {bool: "bool", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "number")
+
+
+def check_type(told: _Type, body: bytes, served: Served) -> None:
+    """Refuses a body of another kind. Built-in kinds may leave out what the endpoint implies."""
+    kind, api_version = told.kind, told.api_version
+    if served.custom:
+        _check_custom_type(kind, api_version, body, served)
+    elif kind not in ("", served.kind) or api_version not in ("", served.api_version):
+        group, _, version = api_version.rpartition("/")
+        if (kind == served.kind or group != served.group) and api_version not in ("", served.api_version):
+            raise _another_version(api_version, served)
+        raise bad_request(f'{kind} in version "{version or served.version}" cannot be handled as a {served.kind}')
+
+
+def _check_custom_type(kind: str, api_version: str, body: bytes, served: Served) -> None:
+    for name, value in (("Kind", kind), ("apiVersion", api_version)):
+        if not value:
+            shown = body.decode(errors="replace")
+            raise unrecognized(served.kind, f"Object '{name}' is missing in '{shown}'", body)
+    if api_version != served.api_version:
+        raise _another_version(api_version, served)
+    if kind != served.kind:
+        name = (decode(body).get("metadata") or {}).get("name") or ""
+        error = invalid("kind", kind, f"must be {served.kind}")
+        raise invalid_object(served.group, kind, name, [error])
+
+
+def _another_version(api_version: str, served: Served) -> ApiError:
+    message = f"the API version in the data ({api_version}) does not match the expected API version"
+    return bad_request(f"{message} ({served.api_version})")

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 from tidegate.kube.wire import Request
 from tidegate.local.access.users import User
-from tidegate.local.apiserver.routes import Route, is_true
+from tidegate.local.apiserver.routes import Route
 from tidegate.local.apiserver.served import Served
+
+_TRUE = frozenset(["1", "t", "T", "true", "True", "TRUE"])
 
 
 @dataclass(slots=True)
@@ -45,7 +47,7 @@ class Call:
 
     @property
     def pretty(self) -> bool:
-        return is_true(self.query.get("pretty", ""))
+        return self.query.get("pretty", "") in _TRUE
 
     @property
     def field_manager(self) -> str:

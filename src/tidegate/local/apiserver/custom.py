@@ -13,8 +13,9 @@ from tidegate.local.apiserver.served import Decoded, Served, Subresource
 from tidegate.local.crds import checks, definition
 from tidegate.local.crds.definition import Definition, Version
 from tidegate.local.crds.objects import CustomResource
-from tidegate.local.errors import FieldError, bad_request
+from tidegate.local.errors import FieldError
 from tidegate.local.kinds.strategy import Strategy
+from tidegate.local.schema.decode import undecodable
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -137,18 +138,24 @@ def _refreshed(resource: CustomResource, value: bytes) -> bytes:
     return msgspec.json.encode(obj)
 
 
-def _decode(resource: CustomResource, body: bytes) -> Decoded:
+def _decode(resource: CustomResource, body: bytes, yaml: bool = False) -> Decoded:
+    repeats: list[str] = []
     try:
+        if yaml:
+            from tidegate.local.schema.yaml_bodies import parse_yaml
+
+            value, repeats = parse_yaml(body)
+            body = msgspec.json.encode(value)
         decoded = resource.decode(body)
-    except msgspec.DecodeError as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
-    except ValueError as error:
-        raise bad_request(str(error)) from None
-    return Decoded(decoded.obj, tuple(decoded.complaints))
+    except ValueError as error:  # Not JSON at all, or metadata that cannot be read.
+        version = resource.api_version.rpartition("/")[2]
+        raise undecodable(resource.kind, version, str(error)) from None
+    said = ["\n  ".join(["yaml: unmarshal errors:", *repeats])] if repeats else []
+    return Decoded(decoded.obj, (*said, *decoded.complaints))
 
 
 def _decode_value(resource: CustomResource, value: Object) -> Decoded:
     try:
         return Decoded(value, tuple(resource.admit(value)))
     except ValueError as error:
-        raise bad_request(str(error)) from None
+        raise undecodable(resource.kind, resource.api_version.rpartition("/")[2], str(error)) from None

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable
 
 from tidegate.kube.wire import Object, Request, Response
-from tidegate.local.apiserver.answers import encode
-from tidegate.local.apiserver.negotiate import wants
+from tidegate.local.apiserver.answers import encode, to_yaml
+from tidegate.local.apiserver.negotiate import YAML, Shape, shape_of, wants
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.served import Served
-from tidegate.local.errors import page_not_found
+from tidegate.local.errors import NoPageError
 
 _AGGREGATED = "APIGroupDiscoveryList"
 
@@ -20,27 +20,35 @@ _AGGREGATED = "APIGroupDiscoveryList"
 def discover(registry: Registry, request: Request) -> Response:
     """The answer to /api, /apis, /api/v1, /apis/G and /apis/G/V."""
     parts = [part for part in request.path.split("/") if part]
+    accept = request.headers.get("accept", "")
     match parts:
         case ["api" | "apis" as root]:
-            accept = request.headers.get("accept", "")
-            for version in ("v2", "v2beta1"):
-                if shape := wants(accept, _AGGREGATED, version):
-                    group = shape.group or "apidiscovery.k8s.io"
-                    content = f"application/json;g={group};v={version};as={_AGGREGATED}"
-                    body = encode(_aggregated(registry, version, core=root == "api"))
-                    return Response(200, body, {"content-type": content, "vary": "Accept"})
-            return _json(_versions() if root == "api" else _group_list(registry))
-        case ["api", "v1"]:
-            return _json(_resources(registry, "", "v1"))
+            if shape := wants(accept, _AGGREGATED, "v2"):
+                content = f"application/json;g={shape.group or 'apidiscovery.k8s.io'};v=v2;as={_AGGREGATED}"
+                return _tagged(request, encode(_aggregated(registry, "v2", core=root == "api")), content)
+            return _answer(accept, _versions() if root == "api" else _group_list(registry))
+        case ["api", version]:
+            return _answer(accept, _resources(registry, "", version))
         case ["apis", group]:
-            return _json(_group(registry, group, top=True))
+            return _answer(accept, _group(registry, group, top=True))
         case ["apis", group, version]:
-            return _json(_resources(registry, group, version))
-    raise page_not_found()
+            return _answer(accept, _resources(registry, group, version))
+    raise NoPageError()
 
 
-def _json(data: Object) -> Response:
-    return Response(200, encode(data), {"content-type": "application/json", "vary": "Accept"})
+def _tagged(request: Request, body: bytes, content: str) -> Response:
+    """An answer that a client need not read twice."""
+    etag = f'"{hashlib.sha256(body).hexdigest().upper()}"'
+    headers = {"content-type": content, "vary": "Accept", "etag": etag, "cache-control": "public"}
+    if request.headers.get("if-none-match") == etag:
+        return Response(304, b"", headers)
+    return Response(200, body, headers)
+
+
+def _answer(accept: str, data: Object) -> Response:
+    shape = Shape(shape_of(accept).media)
+    body = to_yaml(encode(data)) if shape.media == YAML else encode(data)
+    return Response(200, body, {"content-type": shape.content_type, "vary": "Accept"})
 
 
 def _versions() -> Object:
@@ -70,7 +78,7 @@ def groups_of(registry: Registry) -> list[str]:
 def _group(registry: Registry, group: str, *, top: bool = False) -> Object:
     versions = versions_of(registry, group)
     if not versions:
-        raise page_not_found()
+        raise registry.missing(group, "")
     shown = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
     kind = {"kind": "APIGroup", "apiVersion": "v1"} if top else {}
     return kind | {"name": group, "versions": shown, "preferredVersion": shown[0]}
@@ -84,12 +92,13 @@ def _group_list(registry: Registry) -> Object:
 def _resources(registry: Registry, group: str, version: str) -> Object:
     found = [served for served in registry.all() if (served.group, served.version) == (group, version)]
     if not found:
-        raise page_not_found()
+        raise registry.missing(group, version)
     entries: list[Object] = []
     for served in sorted(found, key=lambda served: served.plural):
         entries += _entries(served)
     name = f"{group}/{version}" if group else version
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": entries}
+    kind = {"kind": "APIResourceList", "apiVersion": "v1"} if group else {"kind": "APIResourceList"}
+    return kind | {"groupVersion": name, "resources": entries}
 
 
 def _entries(served: Served) -> Iterable[Object]:
@@ -122,14 +131,14 @@ def _aggregated(registry: Registry, version: str, *, core: bool) -> Object:
             found = [served for served in registry.all() if (served.group, served.version) == (group, name)]
             entries = [_aggregated_entry(served) for served in sorted(found, key=lambda served: served.plural)]
             shown.append({"version": name, "resources": entries, "freshness": "Current"})
-        metadata: Object = {"name": group, "creationTimestamp": None} if group else {"creationTimestamp": None}
-        items.append({"metadata": metadata, "versions": shown})
+        items.append({"metadata": {"name": group} if group else {}, "versions": shown})
     kind = {"kind": _AGGREGATED, "apiVersion": f"apidiscovery.k8s.io/{version}"}
     return kind | {"metadata": {}, "items": items}
 
 
 def _aggregated_entry(served: Served) -> Object:
-    entry: Object = {"resource": served.plural, "responseKind": _kind(served.group, served.version, served.kind)}
+    own = (served.group, served.version, served.kind)
+    entry: Object = {"resource": served.plural, "responseKind": _kind(served, *own)}
     entry |= {"scope": "Namespaced" if served.namespaced else "Cluster", "singularResource": served.singular}
     entry["verbs"] = list(served.verbs)
     if served.short_names:
@@ -138,13 +147,20 @@ def _aggregated_entry(served: Served) -> Object:
         entry["categories"] = list(served.categories)
     if served.subresources:
         entry["subresources"] = [
-            {"subresource": sub.name, "responseKind": _kind(sub.group, sub.version, sub.kind), "verbs": list(sub.verbs)}
+            {
+                "subresource": sub.name,
+                "responseKind": _kind(served, sub.group, sub.version, sub.kind),
+                "verbs": list(sub.verbs),
+            }
             for sub in served.subresources.values()
         ]
     return entry
 
 
-def _kind(group: str, version: str, kind: str) -> Object:
+def _kind(served: Served, group: str, version: str, kind: str) -> Object:
+    """What an endpoint answers with. Of built-in kinds Kubernetes tells only a group and version one cannot know."""
+    if not served.custom and (group, version) == (served.group, served.version):
+        group = version = ""
     return {"group": group, "version": version, "kind": kind}
 
 

@@ -8,25 +8,28 @@ from tidegate.kube.wire import Request, Response
 from tidegate.local.apiserver.answers import encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.discovery import discover
-from tidegate.local.errors import method_not_allowed, page_not_found
+from tidegate.local.apiserver.negotiate import shape_of
+from tidegate.local.errors import NoPageError, method_not_allowed
 
 KUBERNETES = "v1.36.3"
 """The version whose API this is; clients choose their behaviour by it."""
 _HEALTH = ("/healthz", "/livez", "/readyz")
+_CHECKS = ("ping", "store", "etcd", "log")
 
 
 def document(api: Api, request: Request) -> Response:
     path = request.path.rstrip("/") or "/"
-    if request.method not in ("GET", "HEAD"):
-        raise method_not_allowed() if path.startswith(("/api", "/version", "/openapi")) else page_not_found()
-    if path in ("/api", "/apis") or path.startswith(("/api/", "/apis/")):
-        return discover(api.registry, request)
     if path.startswith(_HEALTH):
         return _health(path, request)
+    if request.method not in ("GET", "HEAD"):
+        raise method_not_allowed() if path.startswith(("/api", "/version", "/openapi")) else NoPageError()
+    if path in ("/api", "/apis") or path.startswith(("/api/", "/apis/")):
+        return discover(api.registry, request)
     if path.startswith("/openapi/"):
         return api.openapi.answer(request)
     match path:
         case "/version":
+            shape_of(request.headers.get("accept", ""))
             return Response(200, encode(version()))
         case "/":
             return Response(200, encode({"paths": _paths(api)}))
@@ -36,7 +39,7 @@ def document(api: Api, request: Request) -> Response:
             return Response(200, encode(_keys(api)), {"content-type": "application/jwk-set+json"})
         case "/metrics":
             return Response(200, _metrics(api), {"content-type": "text/plain; version=0.0.4"})
-    raise page_not_found()
+    raise NoPageError()
 
 
 def version() -> dict[str, str]:
@@ -44,13 +47,15 @@ def version() -> dict[str, str]:
     return {
         "major": major, "minor": minor, "emulationMajor": major, "emulationMinor": minor,
         "minCompatibilityMajor": major, "minCompatibilityMinor": str(int(minor) - 1),
-        "gitVersion": f"{KUBERNETES}+tidegate", "gitCommit": "", "gitTreeState": "clean",
+        "gitVersion": KUBERNETES, "gitCommit": "", "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z", "goVersion": "none", "compiler": platform.python_implementation(),
         "platform": f"{platform.system().lower()}/{platform.machine()}",
     }  # fmt: skip
 
 
 def _health(path: str, request: Request) -> Response:
+    if path.count("/") > 1 and path.rpartition("/")[2] not in _CHECKS:
+        raise NoPageError()
     headers = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
     if "verbose" in request.query:
         return Response(200, b"[+]ping ok\n[+]store ok\n%b check passed\n" % path.strip("/").encode(), headers)

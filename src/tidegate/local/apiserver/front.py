@@ -253,9 +253,10 @@ class Connection(asyncio.Protocol):
 
     def _write_head(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
         lines = [f"HTTP/1.1 {status} {_REASONS.get(status, '')}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
+        for name, value in headers.items():  # A header said several times has its values in lines.
+            lines += [f"{name}: {line}" for line in value.split("\n")] if "\n" in value else [f"{name}: {value}"]
         if self._transport is not None:
-            self._transport.write("\r\n".join([*lines, "\r\n"]).encode("latin-1") + body)
+            self._transport.write("\r\n".join([*lines, "\r\n"]).encode() + body)
 
     def _close(self) -> None:
         if self._transport is not None:

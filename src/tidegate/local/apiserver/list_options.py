@@ -46,9 +46,9 @@ def list_options(call: Call) -> ListOptions:
         query.get(_MATCH, ""),
         _number(query.get("timeoutSeconds", "")),
         is_true(query["sendInitialEvents"]) if "sendInitialEvents" in query else None,
-        is_true(query.get("allowWatchBookmarks", "")),
+        is_true(query.get("allowWatchBookmarks")),
     )
-    watching = is_true(query.get("watch", ""))
+    watching = is_true(query.get("watch"))
     if errors := (_watch_errors(options) if watching else _list_errors(options)):
         raise refused_options("ListOptions", errors)
     return options

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tidegate.local.errors import ApiError
 
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-_OURS = ("application/json", "application/yaml", PROTOBUF, "application/cbor")
+MEDIA_TYPES = (JSON, YAML, PROTOBUF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ _META = ("v1", "v1beta1")
 _TRANSFORMS = {"Table", "PartialObjectMetadata", "PartialObjectMetadataList"}
 
 
+@lru_cache(maxsize=256)
 def shape_of(accept: str, *, transforms: bool = True) -> Shape:
     """The first shape in the client's list that we can make. Protobuf answers are given as JSON: every client that
     asks for protobuf reads both, and is told by the Content-Type."""
@@ -43,16 +45,12 @@ def shape_of(accept: str, *, transforms: bool = True) -> Shape:
     for clause in _clauses(accept):
         if clause.media in ("*/*", "application/*"):
             return PLAIN
-        if clause.media not in _OURS or clause.media == "application/cbor":
+        if clause.media not in MEDIA_TYPES:
             continue
         media = YAML if clause.media == YAML else JSON
         if clause.transform:
-            if (
-                transforms
-                and clause.transform in _TRANSFORMS
-                and clause.version in _META
-                and clause.group in ("", "meta.k8s.io")
-            ):
+            ours = clause.version in _META and clause.group in ("", "meta.k8s.io")
+            if transforms and ours and clause.transform in _TRANSFORMS:
                 return Shape(media, clause.transform, clause.version, "meta.k8s.io")
             continue
         return Shape(media)
@@ -60,7 +58,7 @@ def shape_of(accept: str, *, transforms: bool = True) -> Shape:
 
 
 def not_acceptable() -> ApiError:
-    listed = ", ".join(_OURS)
+    listed = ", ".join(MEDIA_TYPES)
     return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {listed}", {})
 
 

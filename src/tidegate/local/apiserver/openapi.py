@@ -6,7 +6,7 @@ from tidegate.kube.wire import Request, Response
 from tidegate.local.apiserver.answers import encode
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.served import Served
-from tidegate.local.errors import ApiError, page_not_found
+from tidegate.local.errors import ApiError, NoPageError
 from tidegate.local.schema.openapi import (
     PublishedKind,
     openapi_hash,
@@ -40,7 +40,7 @@ class OpenApi:
             return self._kept(request, path, kinds)
         name = path.removeprefix("v3/")
         if name not in openapi_v3_paths(kinds):
-            raise page_not_found()
+            raise NoPageError()
         return self._kept(request, name, kinds)
 
     def _kept(self, request: Request, name: str, kinds: list[PublishedKind]) -> Response:

@@ -1,121 +1,148 @@
-"""PATCH in its four kinds: JSON patch, merge patch, strategic merge patch, server-side apply."""
+"""PATCH as data to be merged: JSON patch, merge patch, strategic merge patch. Server-side apply is in `apply`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from tidegate.kube.wire import Object, Response
 from tidegate.local.apiserver.answers import answer_object, encode
 from tidegate.local.apiserver.api import Api
-from tidegate.local.apiserver.bodies import checked, media_type, yaml_to_json
+from tidegate.local.apiserver.apply import APPLY_PATCH, apply
+from tidegate.local.apiserver.bodies import keep_reset, media_type, strictly, unknown_format, whole_body
 from tidegate.local.apiserver.call import Call
-from tidegate.local.apiserver.front import MOST_BODY
-from tidegate.local.apiserver.managed import applied
-from tidegate.local.apiserver.routes import is_true
-from tidegate.local.apiserver.write import create_object, update_object
-from tidegate.local.errors import ApiError, bad_request, invalid_object, required, too_large, unsupported_media_type
+from tidegate.local.apiserver.options import check_patch_options
+from tidegate.local.apiserver.served import Decoded, Served
+from tidegate.local.apiserver.write import update_object
+from tidegate.local.crds.duplicates import duplicate_fields
+from tidegate.local.errors import ApiError, bad_request, invalid, invalid_object, unsupported_media_type
 from tidegate.local.patch import json_patch, merge_patch, strategic_patch
+from tidegate.local.patch.refusal import go_text
+from tidegate.local.schema.bodies import UnreadableError, parse_json
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
-APPLY_PATCH = "application/apply-patch+yaml"
-APPLY_PATCHES = (APPLY_PATCH, "application/apply-patch+json", "application/apply-patch+cbor")
+_OPERATION = frozenset(["op", "path", "from", "value"])
+
+Patch = Callable[[Object], Object]
 
 
 async def patch(api: Api, call: Call) -> Response:
-    if "x-too-large" in call.request.headers:
-        raise too_large(f"Request entity too large: limit is {MOST_BODY}")
-    media = media_type(call.request)
-    if media in APPLY_PATCHES:
-        return await _apply(api, call)
-    if is_true(call.query.get("force", "")):
-        raise _options_error("force", "may not be specified for non-apply patch")
-    make = patcher(call, media)
-    written = await update_object(api, call, make, patched=True)
+    media = checked_media(call)
+    whole_body(call.request)
+    check_patch_options(call, applying=media == APPLY_PATCH)
+    if media == APPLY_PATCH:
+        return await apply(api, call)
+    written = await update_object(api, call, patcher(call, media), patched=True)
     return answer_object(call, 200, written.value)
 
 
-def patcher(call: Call, media: str) -> Callable[[Object], Object]:
-    """What turns the object that is there into the object that is wanted."""
-    served, body = call.served, call.request.body
-    strategic = [] if served.custom else [STRATEGIC_PATCH]
-    supported = [JSON_PATCH, MERGE_PATCH, *strategic, APPLY_PATCH]
+def checked_media(call: Call) -> str:
+    """The sort of patch; 415 for what this kind does not take."""
+    media, custom = media_type(call.request), call.served.custom
+    strategic = () if custom else (STRATEGIC_PATCH,)
+    supported = (JSON_PATCH, MERGE_PATCH, *strategic, APPLY_PATCH)
     if media not in supported:
-        listed = ", ".join(supported)
-        message = f"the body of the request was in an unknown format - accepted media types include: {listed}"
-        raise unsupported_media_type(message)
-    parsed = _parsed(body)
-    if media == JSON_PATCH:
-        return lambda obj: _read_back(call, obj, json_patch(obj, parsed))
-    if media == MERGE_PATCH:
-        return lambda obj: _read_back(call, obj, merge_patch(obj, parsed))
-    return lambda obj: _read_back(call, obj, strategic_patch(obj, parsed, served.schema))
+        raise unknown_format(supported) if custom else unsupported_media_type("415: Unsupported Media Type", {})
+    return media
 
 
-def _parsed(body: bytes) -> Any:
+def patcher(call: Call, media: str) -> Patch:
+    """What turns the object that is there into the object that is wanted. The patch is read only when there is one."""
+    read = {JSON_PATCH: _json_patched, MERGE_PATCH: _merged, STRATEGIC_PATCH: _strategic}[media]
+    return lambda obj: read(call, obj)
+
+
+def _parsed(call: Call, prefix: str = "error decoding patch: ") -> Any:
     try:
-        return msgspec.json.decode(body)
-    except msgspec.DecodeError as error:
-        raise bad_request(f"error decoding patch: {error}") from None
+        return parse_json(call.request.body)
+    except UnreadableError as error:
+        raise bad_request(f"{prefix}{error}") from None
 
 
-def _read_back(call: Call, live: Object, patched: Object) -> Object:
-    """The patched data as an object of the kind: a patch can say anything, the kind decides what it takes.
+def _json_patched(call: Call, obj: Object) -> Object:
+    operations = _parsed(call)
+    patched = json_patch(obj, operations)
+    complaints = [
+        f'json patch unknown field "[{index}].{name}"'
+        for index, operation in enumerate(operations or ())
+        for name in operation
+        if name not in _OPERATION
+    ]
+    return read_back(call, obj, patched, complaints, encode)
 
-    Patches share what they do not touch, and what comes from the store was read once already: of a built-in kind only
-    the parts that are new are read, which for a status is a small part of a pod.
-    """
+
+def _merged(call: Call, obj: Object) -> Object:
+    parsed = _parsed(call)
+    patched = merge_patch(obj, parsed)
+    return read_back(call, obj, patched, _repeated(call, parsed), encode)
+
+
+def _strategic(call: Call, obj: Object) -> Object:
+    parsed = _parsed(call, "")
+    kept = {"kind": obj["kind"], "apiVersion": obj["apiVersion"]}  # Here a patch cannot even try to change the type.
+    patched = strategic_patch(obj, parsed, call.served.schema) | kept
+    return read_back(call, obj, patched, _repeated(call, parsed), lambda _: go_text(parsed).encode())
+
+
+def _repeated(call: Call, parsed: Any) -> list[str]:
+    return [f'duplicate field "{path}"' for path in duplicate_fields(call.request.body, parsed)]
+
+
+Show = Callable[[Object], bytes]
+
+
+def read_back(call: Call, live: Object, patched: Object, complaints: list[str], show: Show) -> Object:
+    """The patched data as an object of the kind: a patch can say anything, the kind decides what it takes."""
     served = call.served
-    if (patched.get("kind"), patched.get("apiVersion")) != (served.kind, served.api_version):
-        shown = f"{patched.get('apiVersion')}, Kind={patched.get('kind')}"
-        raise bad_request(f"the patch changes the type of the object to {shown}; it must stay {served.kind}")
+    check_patched_type(served, patched, show)
+    try:
+        decoded = _read(served, live, patched)
+    except ApiError as error:
+        raise _unfit(patched, _after_prefix(error.message), show) from None
+    said = tuple(dict.fromkeys([*complaints, *decoded.complaints]))
+    if said and call.validation == "Strict":
+        raise _unfit(patched, strictly(said), show)
+    if said and call.validation == "Warn":
+        call.warnings += said
+    keep_reset(decoded.obj, patched)
+    decoded.obj["kind"], decoded.obj["apiVersion"] = served.kind, served.api_version
+    return decoded.obj
+
+
+def _read(served: Served, live: Object, patched: Object) -> Decoded:
+    """Patches share what they do not touch, and what comes from the store was read once already: of a built-in kind
+    only the parts that are new are read, which for a status is a small part of a pod."""
     if served.custom:
-        return checked(call, served.decode_value(patched))
+        return served.decode_value(patched)
     touched = {key: value for key, value in patched.items() if live.get(key) is not value}
-    read = checked(call, served.decode_value(dict(touched)))
+    decoded = served.decode_value(dict(touched))
     kept = {key: value for key, value in patched.items() if key not in touched}
-    return kept | {key: value for key, value in read.items() if key in touched}
+    return Decoded(kept | {key: decoded.obj[key] for key in touched if key in decoded.obj}, decoded.complaints)
 
 
-def _options_error(field: str, why: str) -> ApiError:
-    from tidegate.local.errors import forbidden_field
-
-    return invalid_object("meta.k8s.io", "PatchOptions", "", [forbidden_field(field, why)])
-
-
-async def _apply(api: Api, call: Call) -> Response:
-    if not call.query.get("fieldManager"):
-        error = required("fieldManager", "is required for apply patch")
-        raise invalid_object("meta.k8s.io", "PatchOptions", "", [error])
-    served = call.served
-    config = _configuration(call)
-    force = is_true(call.query.get("force", ""))
-
-    def made(live: Object | None) -> Object:
-        return checked(call, served.decode(encode(applied(call, live, config, force))))
-
-    if api.store.newest(served.key(call.namespace, call.name)) is None and not call.subresource:
-        return answer_object(call, 201, await create_object(api, call, made(None)))
-    written = await update_object(api, call, made, patched=True)
-    return answer_object(call, 200, written.value)
+def check_patched_type(served: Served, patched: Object, show: Show) -> None:
+    """A patch cannot make an object one of another kind; a built-in kind may leave out what the endpoint implies."""
+    kind, version = patched.get("kind"), patched.get("apiVersion")
+    if (kind, version) == (served.kind, served.api_version):
+        return
+    if served.custom:
+        if not kind:
+            raise _unfit(patched, f"Object 'Kind' is missing in '{show(patched).decode()}'", show)
+        told, wanted = ("kind", served.kind) if kind != served.kind else ("apiVersion", served.api_version)
+        name = patched.get("metadata", {}).get("name", "")
+        error = invalid(told, patched.get(told) or "", f"must be {wanted}")
+        raise invalid_object(served.group, str(kind), name, [error])
+    if kind not in (None, "", served.kind) or version not in (None, "", served.api_version):
+        words = f'no kind "{kind}" is registered for version "{version}"'
+        raise _unfit(patched, f'{words} in scheme "pkg/api/legacyscheme/scheme.go:30"', show)
 
 
-def _configuration(call: Call) -> Any:
-    """The applied configuration, raw: what it does not say and what it says to be empty are different things."""
-    body = yaml_to_json(call.request.body) if media_type(call.request) == APPLY_PATCH else call.request.body
-    try:
-        config = msgspec.json.decode(body)
-    except msgspec.DecodeError as error:
-        raise bad_request(f"error decoding YAML: {error}") from None
-    metadata = config.get("metadata") if isinstance(config, dict) else None
-    if isinstance(metadata, dict):
-        name = metadata.setdefault("name", call.name)
-        if name != call.name:
-            raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-    elif isinstance(config, dict) and metadata is None:
-        config["metadata"] = {"name": call.name}
-    return config
+def _after_prefix(message: str) -> str:
+    """What is wrong with the data, without who could not handle it."""
+    return message.partition(" cannot be handled as a ")[2].partition(": ")[2] or message
+
+
+def _unfit(patched: Object, why: str, show: Show) -> ApiError:
+    return invalid_object("", "", "", [invalid("patch", show(patched).decode(), why)])

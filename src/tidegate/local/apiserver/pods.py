@@ -9,7 +9,8 @@ from tidegate.local.apiserver.answers import answer_data, decode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bodies import raw_body
 from tidegate.local.apiserver.call import Call
-from tidegate.local.apiserver.delete import Options, delete_object
+from tidegate.local.apiserver.delete import delete_object
+from tidegate.local.apiserver.delete_options import checked_options
 from tidegate.local.apiserver.selectors import selector_of
 from tidegate.local.apiserver.write import update_object
 from tidegate.local.errors import ApiError, bad_request, conflict, invalid_object, not_found, required
@@ -68,11 +69,8 @@ async def evict(api: Api, call: Call) -> Response:
     if row is None:
         raise not_found("", "pods", call.name)
     _check_budgets(api, call, decode(row.value))
-    options = eviction.get("deleteOptions") or {}
-    wanted = options.get("preconditions") or {}
-    dry_run = call.dry_run or bool(options.get("dryRun"))
-    asked = Options(options.get("gracePeriodSeconds"), wanted.get("uid"), wanted.get("resourceVersion"), None, dry_run)
-    await delete_object(api, call, call.name, asked)
+    options = checked_options(eviction.get("deleteOptions") or {})
+    await delete_object(api, call, call.name, replace(options, dry_run=options.dry_run or call.dry_run))
     return answer_data(call, 201, _CREATED)
 
 

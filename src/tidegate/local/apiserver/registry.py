@@ -9,16 +9,20 @@ from tidegate.kube.wire import Object
 from tidegate.local.apiserver.custom import DefinitionStrategy
 from tidegate.local.apiserver.fields import META, SELECTABLE
 from tidegate.local.apiserver.served import Decoded, Served, Subresource
+from tidegate.local.errors import ApiError, NoPageError, page_not_found
 from tidegate.local.kinds import strategy_for
 from tidegate.local.kinds.strategy import Strategy
+from tidegate.local.schema import decode as schema_decode
 from tidegate.local.schema.builtin import BuiltinResource, builtin_resources, builtin_schema
 from tidegate.local.schema.decode import decode_builtin, decode_value
 from tidegate.local.schema.node import Schema
 
 Key = tuple[str, str, str]
 
-_NOT_SERVED = {"componentstatuses"}
-"""componentstatuses: deprecated, and about parts we do not have."""
+_DEPRECATED = {
+    ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ("", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
+}
 
 _VIRTUAL = {"bindings", "tokenreviews", "selfsubjectreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews",
             "selfsubjectrulesreviews", "subjectaccessreviews"}  # fmt: skip
@@ -31,8 +35,7 @@ class Registry:
         self.changes = 0
         """Counts changes of what is served, so that documents made from it are made again when needed."""
         for resource in builtin_resources():
-            if resource.plural not in _NOT_SERVED:
-                self.add(_builtin(resource))
+            self.add(_builtin(resource))
 
     def add(self, served: Served) -> None:
         self._served[served.group, served.version, served.plural] = served
@@ -46,6 +49,12 @@ class Registry:
 
     def find(self, group: str, version: str, plural: str) -> Served | None:
         return self._served.get((group, version, plural))
+
+    def missing(self, group: str, version: str) -> ApiError:
+        """The refusal of what is not here: in the API's words where its group or version is ours to answer for."""
+        near = (served for served in self._served.values() if served.group == group)
+        known = any(not served.custom or served.version == version for served in near)
+        return page_not_found() if known else NoPageError()
 
     def by_kind(self, group: str, kind: str, version: str = "") -> Served | None:
         """Any served version of a kind, or the one asked for."""
@@ -85,7 +94,7 @@ def _builtin(resource: BuiltinResource) -> Served:
         resource.group, resource.version, resource.plural, resource.singular, resource.kind, resource.namespaced,
         resource.verbs, _strategy(resource), schema, partial(_decode, schema), partial(_decode_value, schema),
         short_names=resource.short_names, categories=resource.categories, subresources=subresources,
-        selectable=selectable,
+        selectable=selectable, warning=_DEPRECATED.get((resource.group, resource.plural), ""),
     )  # fmt: skip
     if (resource.group, resource.plural) == ("events.k8s.io", "events"):
         served.prefix = "core/events/"
@@ -98,11 +107,15 @@ def _strategy(resource: BuiltinResource) -> Strategy:
     return strategy_for(resource.group, resource.kind)
 
 
-def _decode(schema: partial[Schema], body: bytes) -> Decoded:
-    decoded = decode_builtin(body, schema())
-    return Decoded(decoded.obj, tuple(decoded.problems))
+def _decode(schema: partial[Schema], body: bytes, yaml: bool = False) -> Decoded:
+    return _told(decode_builtin(body, schema(), yaml=yaml))
 
 
 def _decode_value(schema: partial[Schema], value: Object) -> Decoded:
-    decoded = decode_value(value, schema())
-    return Decoded(decoded.obj, tuple(decoded.problems))
+    return _told(decode_value(value, schema()))
+
+
+def _told(decoded: schema_decode.Decoded) -> Decoded:
+    if decoded.unknown or decoded.duplicates or decoded.repeats:
+        return Decoded(decoded.obj, tuple(decoded.problems))
+    return Decoded(decoded.obj)

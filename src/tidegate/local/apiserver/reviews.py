@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tidegate.kube.wire import Object, Response
 from tidegate.local.access.rbac import Question
 from tidegate.local.access.tokens import ISSUER
@@ -12,7 +10,9 @@ from tidegate.local.apiserver.answers import answer_data
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bodies import decoded_body
 from tidegate.local.apiserver.call import Call
-from tidegate.local.errors import bad_request, invalid, invalid_object, required
+from tidegate.local.apiserver.options import check_options
+from tidegate.local.apiserver.write import put_in_namespace
+from tidegate.local.errors import bad_request, invalid_object
 
 
 async def self_subject_access_review(api: Api, call: Call) -> Response:
@@ -20,34 +20,28 @@ async def self_subject_access_review(api: Api, call: Call) -> Response:
 
 
 async def subject_access_review(api: Api, call: Call) -> Response:
-    spec = decoded_body(call).get("spec", {})
-    if not spec.get("user") and not spec.get("groups"):
-        error = required("spec.user", "at least one of user or group must be specified")
-        raise invalid_object(call.served.group, call.served.kind, "", [error])
+    spec = decoded_body(call).get("spec") or {}
     extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
-    return _reviewed(api, call, User(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""), extra))
+    user = User(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""), extra)
+    return _reviewed(api, call, user)
 
 
 def _reviewed(api: Api, call: Call, user: User) -> Response:
+    check_options(call, "CreateOptions")
     review = decoded_body(call)
-    spec = review.get("spec", {})
-    question = _question(call, spec)
-    if call.namespace:
-        if question.namespace and question.namespace != call.namespace:
-            error = invalid("spec.resourceAttributes.namespace", question.namespace, f"must match {call.namespace}")
-            raise invalid_object(call.served.group, call.served.kind, "", [error])
-        question = replace(question, namespace=call.namespace)
-    because = api.access.allowed(user, question)
+    spec = review.setdefault("spec", {})
+    if call.served.namespaced:
+        put_in_namespace(call, review.setdefault("metadata", {}))
+    errors = call.served.strategy.validate_create(review)
+    if errors:
+        raise invalid_object(call.served.group, "", "", errors)
+    because = api.access.allowed(user, _question(spec))
     review["status"] = {"allowed": bool(because), **({"reason": because} if because else {})}
     return answer_data(call, 201, review)
 
 
-def _question(call: Call, spec: Object) -> Question:
+def _question(spec: Object) -> Question:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    if (resource is None) == (path is None):
-        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        error = invalid("spec.resourceAttributes", resource, why)
-        raise invalid_object(call.served.group, call.served.kind, "", [error])
     if path is not None:
         return Question(path.get("verb", ""), path=path.get("path", ""))
     assert resource is not None
@@ -56,6 +50,7 @@ def _question(call: Call, spec: Object) -> Question:
 
 
 async def self_subject_rules_review(api: Api, call: Call) -> Response:
+    check_options(call, "CreateOptions")
     review = decoded_body(call)
     namespace = review.get("spec", {}).get("namespace", "")
     if not namespace:
@@ -72,17 +67,21 @@ async def self_subject_rules_review(api: Api, call: Call) -> Response:
         for rule in rules
         if rule.non_resource_urls
     ]
-    review["status"] = {"resourceRules": resource, "nonResourceRules": paths, "incomplete": False}
-    return answer_data(call, 201, review)
+    status = {"resourceRules": resource, "nonResourceRules": paths, "incomplete": False}
+    # The question is not repeated: what comes back is a new object.
+    head = {"kind": review["kind"], "apiVersion": review["apiVersion"], "metadata": {}, "spec": {}}
+    return answer_data(call, 201, head | {"status": status})
 
 
 async def self_subject_review(api: Api, call: Call) -> Response:
+    check_options(call, "CreateOptions")
     review = decoded_body(call)
     review["status"] = {"userInfo": user_info(call.user)}
     return answer_data(call, 201, review)
 
 
 async def token_review(api: Api, call: Call) -> Response:
+    check_options(call, "CreateOptions")
     review = decoded_body(call)
     spec = review.get("spec", {})
     token = spec.get("token", "")

@@ -34,6 +34,8 @@ def route_of(path: str) -> Route | None:
         return None
     if rest and rest[-1] == "":
         rest = rest[:-1]
+    if rest[:2] == ["namespaces", ""] and len(rest) > 2:
+        rest = rest[2:]  # A namespace without a name is all of them.
     if not rest or "" in rest:
         return None
     watched = rest[0] == "watch" and len(rest) > 1
@@ -49,8 +51,8 @@ def route_of(path: str) -> Route | None:
 
 def verb_of(method: str, route: Route, query: dict[str, str]) -> str:
     """The verb that is authorised: what Kubernetes' RBAC calls it."""
-    if method in ("GET", "HEAD"):
-        if route.watched or (not route.name and is_true(query.get("watch", ""))):
+    if method == "GET":
+        if route.watched or (not route.name and is_true(query.get("watch"))):
             return "watch"
         return "get" if route.name else "list"
     if method == "DELETE":
@@ -60,6 +62,6 @@ def verb_of(method: str, route: Route, query: dict[str, str]) -> str:
     return verb if fits else f"{verb} elsewhere"  # A verb nothing serves: 405, once it is known who asks.
 
 
-def is_true(text: str) -> bool:
-    """Go's idea of a true query parameter: absent, "0" and "false" are false, also an empty one counts as given."""
-    return text.lower() not in ("", "0", "false")
+def is_true(text: str | None) -> bool:
+    """Go's idea of a true query parameter: absent, "0" and "false" are false, an empty one is true."""
+    return text is not None and text.lower() not in ("0", "false")

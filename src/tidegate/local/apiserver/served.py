@@ -35,7 +35,8 @@ class Decoded:
 
 @dataclass(eq=False)
 class Served:
-    """`decode` turns raw bytes or data into an object of this kind, dropping what the kind does not have."""
+    """`decode` turns the bytes of a body (JSON, or YAML if so told) into an object of this kind, dropping what the kind
+    does not have."""
 
     group: str
     version: str
@@ -46,7 +47,7 @@ class Served:
     verbs: tuple[str, ...]
     strategy: Strategy
     load_schema: Callable[[], Schema]
-    decode: Callable[[bytes], Decoded]
+    decode: Callable[[bytes, bool], Decoded]
     decode_value: Callable[[Object], Decoded]
     """The same for data already parsed, e.g. the outcome of a patch; changes it in place."""
     list_kind: str = ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from tidegate.kube.wire import Request, Response
 from tidegate.local.access.rbac import Question
 from tidegate.local.access.users import LOOPBACK, User
-from tidegate.local.apiserver.answers import encode
+from tidegate.local.apiserver.answers import encode, warned
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.create import create
@@ -17,12 +17,14 @@ from tidegate.local.apiserver.documents import document
 from tidegate.local.apiserver.front import Peer
 from tidegate.local.apiserver.get import get
 from tidegate.local.apiserver.list import list_
+from tidegate.local.apiserver.negotiate import shape_of
 from tidegate.local.apiserver.patch import patch
 from tidegate.local.apiserver.routes import Route, route_of, verb_of
+from tidegate.local.apiserver.served import Served
 from tidegate.local.apiserver.subresources import special
 from tidegate.local.apiserver.update import update
 from tidegate.local.apiserver.watch import watch
-from tidegate.local.errors import ApiError, internal, method_not_allowed, page_not_found
+from tidegate.local.errors import ApiError, NoPageError, internal, method_not_allowed, not_found, page_not_found
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,8 @@ VERBS: dict[str, Verb] = {
     "deletecollection": delete_collection,
 }
 _PLAIN_SUBRESOURCES = {"", "status"}
+_STREAMED = {"log", "exec", "attach", "portforward", "proxy"}
+"""Subresources that are no objects, so that no shape is asked for."""
 
 
 class Server:
@@ -72,27 +76,43 @@ class Server:
         verb = verb_of(request.method, route, request.query)
         self.api.access.authorize(user, _question(verb, route, request))
         call = self._call(request, user, route, verb)
-        if rule := special(call):
-            return await rule(self.api, call)
-        if route.subresource not in _PLAIN_SUBRESOURCES:
-            raise page_not_found()
-        return await VERBS[verb](self.api, call)
+        if route.subresource not in _STREAMED:
+            shape_of(request.headers.get("accept", ""))
+        try:
+            if route.rest and route.subresource != "proxy":
+                raise page_not_found()
+            if rule := special(call):
+                return await rule(self.api, call)
+            if route.subresource not in _PLAIN_SUBRESOURCES:
+                raise page_not_found()
+            return await VERBS[verb](self.api, call)
+        except ApiError as error:
+            return refused(error, call.warnings)
 
     def _call(self, request: Request, user: User, route: Route, verb: str) -> Call:
         served = self.api.registry.find(route.group, route.version, route.plural)
         if served is None or (route.namespace and not served.namespaced):
-            raise page_not_found()
+            raise self.api.registry.missing(route.group, route.version)
         verbs = served.verbs
         if route.subresource:
             sub = served.subresources.get(route.subresource)
             if sub is None:
-                raise page_not_found()
+                raise _no_subresource(served, route)
             verbs = sub.verbs
         everywhere = served.namespaced and not route.namespace
+        if everywhere and route.name:
+            raise page_not_found()
         if verb not in verbs or (everywhere and verb not in ("list", "watch") and not _reviewed(route)):
             raise method_not_allowed()
         warnings = [served.warning] if served.warning else []
         return Call(request, user, verb, route, served, self.api.now(), warnings)
+
+
+def _no_subresource(served: Served, route: Route) -> ApiError:
+    """A custom object's missing subresource is told as if the object were missing."""
+    if served.custom and route.subresource in ("status", "scale"):
+        return not_found(served.group, served.plural, route.name)
+    return page_not_found()
 
 
 def _reviewed(route: Route) -> bool:
@@ -112,12 +132,17 @@ def _question(verb: str, route: Route, request: Request) -> Question:
     return Question(verb, route.group, route.plural, route.subresource, namespace, name)
 
 
-def refused(error: ApiError) -> Response:
+def refused(error: ApiError, warnings: Sequence[str] = ()) -> Response:
     headers = {"content-type": "application/json", "cache-control": "no-cache, private"}
+    if warnings:
+        headers["warning"] = warned(warnings)
     if error.code == 401:
         headers["www-authenticate"] = 'Bearer realm="tidegate"'
     if error.code in (429, 503, 504):
         headers["retry-after"] = str((error.details or {}).get("retryAfterSeconds", 1))
+    if isinstance(error, NoPageError):
+        text = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+        return Response(error.code, f"{error.message}\n".encode(), headers | text)
     return Response(error.code, encode(error.status()), headers)
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from tidegate.kube.wire import Object, Response
-from tidegate.local.apiserver.answers import decode, encode, partial, table_of
+from tidegate.local.apiserver.answers import decode, encode, partial, table_of, warned
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.choice import Choice, choice_of
@@ -34,7 +34,10 @@ async def watch(api: Api, call: Call) -> Response:
         return stream_over_websocket(call.request, watcher.events())
     shape = watcher.shape
     content = shape.content_type if shape.transform else "application/json"
-    return Response(200, watcher.lines(), {"content-type": content, "cache-control": "no-cache, private"})
+    headers = {"content-type": content, "cache-control": "no-cache, private"}
+    if call.warnings:
+        headers["warning"] = warned(call.warnings)
+    return Response(200, watcher.lines(), headers)
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from tidegate.local.errors import (
     already_exists,
     bad_request,
     conflict,
+    invalid,
     invalid_object,
     not_found,
 )
@@ -80,13 +81,24 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     _validate_new(call, obj)
     asked.obj, asked.name = obj, obj["metadata"]["name"]
     await api.admission.validate(asked)
+    if _revision(obj["metadata"].pop("resourceVersion", "")):
+        raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
     key = served.key(call.namespace, asked.name)
-    if api.store.newest(key) is None:
+    there = api.store.newest(key)
+    if there is None:
         if call.dry_run:
             return _undecided(obj)
         with contextlib.suppress(StaleError):
             return (await api.store.put(key, lambda revision: stored(obj, revision), expected=None)).value
-    raise already_exists(served.group, served.plural, asked.name)
+    error = already_exists(served.group, served.plural, asked.name)
+    if there and b'"deletionTimestamp":' in there.value and decode(there.value)["metadata"].get("deletionTimestamp"):
+        error.message = f"object is being deleted: {error.message}"
+    raise error
+
+
+def _revision(version: str) -> int:
+    """A resourceVersion as a number; 0 for none, and for one that is no number."""
+    return int(version) if version.isascii() and version.isdigit() else 0
 
 
 def _manage(call: Call, obj: Object, old: Object | None) -> None:
@@ -106,8 +118,6 @@ def _undecided(obj: Object) -> bytes:
 def _place(api: Api, call: Call, obj: Object) -> None:
     """Gives the object the namespace of the request, and a name if it wants one made."""
     metadata = obj.setdefault("metadata", {})
-    if metadata.get("resourceVersion"):
-        raise bad_request("resourceVersion should not be set on objects to be created")
     put_in_namespace(call, metadata)
     prefix = metadata.get("generateName")
     if prefix and not metadata.get("name"):
@@ -130,8 +140,6 @@ def put_in_namespace(call: Call, metadata: Object) -> None:
 def _fill_in(call: Call, obj: Object) -> None:
     if call.served.strategy.generates_generation:
         obj["metadata"]["generation"] = 1
-    else:
-        obj["metadata"].pop("generation", None)
 
 
 def _stamp(call: Call, obj: Object) -> None:
@@ -168,8 +176,11 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
         if row is None:
             raise not_found(served.group, served.plural, call.name)
         old = loaded(call, row)
+        if served.custom:
+            served.strategy.default(old)  # It may be older than a default: rules compare what is filled in alike.
         obj = make(loaded(call, row))
         conditional = bool(obj.get("metadata", {}).get("resourceVersion")) and not patched
+        check_identity(call, obj, old, patched=patched)
         try:
             value = await _replace(api, call, row, old, obj)
         except StaleError:
@@ -182,7 +193,6 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
 
 async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
     strategy = call.served.strategy
-    check_identity(call, obj, old)
     if call.served.custom or call.subresource != "status":  # Of a status write only the status counts.
         strategy.default(obj)
     _carry_over(obj, old)
@@ -213,46 +223,56 @@ async def put(api: Api, call: Call, row: Row, obj: Object) -> bytes:
         or metadata.get("deletionGracePeriodSeconds")
     )
     if metadata.get("deletionTimestamp") and not waits:
-        last = decode(row.value) | {"metadata": metadata}
-        return (await api.store.remove(row.key, lambda revision: stored(last, revision), expected=row)).value
+        last = decode(row.value)
+        await api.store.remove(row.key, lambda revision: stored(last, revision), expected=row)
+        return stored(obj, row.revision)  # The client sees what it wrote, which nobody will see again.
     return (await api.store.put(row.key, lambda revision: stored(obj, revision), expected=row)).value
 
 
-def check_identity(call: Call, obj: Object, old: Object) -> None:
+def check_name(call: Call, metadata: Object) -> None:
+    name = metadata.get("name")
+    if not name:
+        why = f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        raise bad_request(why)
+    if name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+
+
+def check_identity(call: Call, obj: Object, old: Object, *, patched: bool) -> None:
     """Name, namespace, uid and version in the body must be those of the object that is there."""
     served, metadata, known = call.served, obj.setdefault("metadata", {}), old["metadata"]
-    name = metadata.get("name")
-    if name and name != call.name:
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-    metadata["name"] = call.name
     put_in_namespace(call, metadata)
-    version = metadata.get("resourceVersion")
-    if version and version != "0" and version != known["resourceVersion"]:
-        raise conflict(served.group, served.plural, call.name)
-    if not version and not served.strategy.unconditional_update:
-        from tidegate.local.errors import invalid
-
-        error = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        raise invalid_object(served.group, served.kind, call.name, [error])
+    check_name(call, metadata)
     uid = metadata.get("uid")
-    if uid and uid != known["uid"]:
+    if uid and uid != known["uid"] and not patched:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {known['uid']}"
         raise conflict(served.group, served.plural, call.name, why)
-
-
-_SERVERS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+    version = metadata.get("resourceVersion") or ""
+    if version == known["resourceVersion"]:
+        return
+    if version and not (version.isascii() and version.isdigit()):
+        raise ApiError(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
+    if _revision(version):
+        raise conflict(served.group, served.plural, call.name)
+    if not served.strategy.unconditional_update:
+        error = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise invalid_object(served.group, served.plural, call.name, [error])
 
 
 def _carry_over(obj: Object, old: Object) -> None:
-    """What belongs to the server stays as it is, whatever the body says."""
+    """What belongs to the server stays as it is, whatever the body says; what contradicts it is for validation."""
     metadata, known = obj["metadata"], old["metadata"]
-    metadata["resourceVersion"] = known["resourceVersion"]
-    for key in _SERVERS:
+    metadata.pop("selfLink", None)
+    for key in ("resourceVersion", "creationTimestamp", "generation"):
         if key in known:
-            if key in ("generation", "uid") or not metadata.get(key):
-                metadata[key] = known[key]
+            metadata[key] = known[key]
         else:
             metadata.pop(key, None)
+    metadata.setdefault("uid", known["uid"])
+    if "deletionTimestamp" in known:
+        metadata["deletionTimestamp"] = known["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in known:
+        metadata.setdefault("deletionGracePeriodSeconds", known["deletionGracePeriodSeconds"])
 
 
 def rules_of(call: Call) -> Strategy | None:

@@ -65,11 +65,35 @@ def _as_whole_name(prefix: str) -> str:
     return prefix[:-2] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
+_TWICE = frozenset([
+    "Pod", "ConfigMap", "Secret", "ServiceAccount", "Namespace", "Node", "PersistentVolumeClaim", "Endpoints", "Role",
+    "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Ingress", "StorageClass", "RuntimeClass",
+])  # fmt: skip
+_AS_NEW = frozenset(["LimitRange", "EndpointSlice", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
+"""Kubernetes looks at an update's metadata once for every kind and again in the kind's own rules: as a change, as if
+the object were new, or both. What is wrong is listed as often."""
+
+
 def validate_update(obj: Object, old: Object) -> list[FieldError]:
-    return list(_validate_update(child(obj, "metadata"), child(old, "metadata")))
+    metadata, known, kind = child(obj, "metadata"), child(old, "metadata"), obj.get("kind", "")
+    # What is stored has been checked already.
+    said = [*_said(metadata)] if any(metadata.get(key) != known.get(key) for key in _SAID) else []
+    changed = [*_changed(metadata, known)]
+    errors = [*said, *_finalizers(metadata.get("finalizers") or [])]
+    if not errors and not changed:
+        return []
+    as_new, again = errors, changed + said
+    errors = errors + again
+    if kind in _TWICE:
+        return errors + again + as_new
+    if kind == "PersistentVolume":
+        return errors + as_new + as_new
+    if kind in _AS_NEW:
+        return errors + as_new
+    return errors if kind == "Event" else errors + again
 
 
-def _validate_update(metadata: Object, old: Object) -> Errors:
+def _changed(metadata: Object, old: Object) -> Errors:
     if old.get("deletionTimestamp"):
         added = sorted(set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ()))
         if added:
@@ -84,9 +108,6 @@ def _validate_update(metadata: Object, old: Object) -> Errors:
     if (generation := metadata.get("generation") or 0) < (old.get("generation") or 0):
         yield invalid("metadata.generation", generation, "must not be decremented")
     yield from unchanged("metadata", metadata, old, *_NEVER_CHANGE)
-    if any(metadata.get(key) != old.get(key) for key in _SAID):  # What is stored has been checked already.
-        yield from _said(metadata)
-    yield from _finalizers(metadata.get("finalizers") or [])
 
 
 _SAID = ("labels", "annotations", "ownerReferences")
@@ -119,7 +140,7 @@ def _owners(references: list[Object]) -> Errors:
     for reference in references:
         api_version, kind = reference.get("apiVersion") or "", reference.get("kind") or ""
         group, _, version = api_version.rpartition("/")
-        if not version:
+        if not version or "/" in group:
             yield invalid(f"{path}.apiVersion", api_version, "version must not be empty")
         for key in ("kind", "name", "uid"):
             if not reference.get(key):

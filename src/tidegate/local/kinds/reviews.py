@@ -30,8 +30,16 @@ class TokenRequest(_Question):
 
 
 class SelfSubjectAccessReview(_Question):
+    local = False
+
     def check(self, obj: Object) -> Errors:
-        spec = child(obj, "spec")
+        yield from self._asked(child(obj, "spec"))
+        free = {"managedFields", "namespace"} if self.local else {"managedFields"}
+        said = {key: value for key, value in child(obj, "metadata").items() if key not in free and value}
+        if said:
+            yield invalid("metadata", said, "must be empty except for namespace" if self.local else "must be empty")
+
+    def _asked(self, spec: Object) -> Errors:
         resource, other = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
         if resource is not None and other is not None:
             says = "cannot be specified in combination with resourceAttributes"
@@ -42,14 +50,15 @@ class SelfSubjectAccessReview(_Question):
 
 
 class SubjectAccessReview(SelfSubjectAccessReview):
-    def check(self, obj: Object) -> Errors:
-        yield from super().check(obj)
-        spec = child(obj, "spec")
+    def _asked(self, spec: Object) -> Errors:
+        yield from super()._asked(spec)
         if not spec.get("user") and not spec.get("groups"):
             yield invalid("spec.user", "", "at least one of user or group must be specified")
 
 
 class LocalSubjectAccessReview(SubjectAccessReview):
+    local = True
+
     def check(self, obj: Object) -> Errors:
         yield from super().check(obj)
         spec, namespace = child(obj, "spec"), child(obj, "metadata").get("namespace") or ""

@@ -104,7 +104,7 @@ class ConfigMap(BuiltIn):
         yield from _keys(obj, "binaryData")
         size = sum(len(text.encode()) for text in data.values()) + sum(map(_decoded_size, binary.values()))
         if size > MOST_BYTES:
-            yield too_long("", MOST_BYTES)
+            yield too_long("[]", MOST_BYTES)
 
     def check_update(self, obj: Object, old: Object) -> Errors:
         yield from _locked(obj, old, "data", "binaryData")
