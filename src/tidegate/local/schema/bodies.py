@@ -12,10 +12,8 @@ class UnreadableError(ValueError):
     """The text is not JSON (or YAML) at all."""
 
 
-class Repeated(dict[str, Any]):
-    """An object in whose text some keys stand more than once; the last of each is kept."""
-
-    repeated: list[str]
+class Pairs(list[tuple[str, Any]]):
+    """The keys and values of an object as they stand in its text, repeated ones too."""
 
 
 _decode = msgspec.json.Decoder().decode
@@ -74,16 +72,6 @@ def keys_in(value: Any) -> int:
     return 0
 
 
-def parse_json_repeats(body: bytes) -> Any:
-    """The same value, with every object that has a key more than once as `Repeated`. Slow, for when it matters."""
-    return json.loads(body.decode(errors="replace"), object_pairs_hook=_object)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    if len(plain) == len(pairs):
-        return plain
-    kept = Repeated(plain)
-    names = [name for name, _ in pairs]
-    kept.repeated = [name for name in plain if names.count(name) > 1]
-    return kept
+def parse_json_pairs(body: bytes) -> Any:
+    """The same value, with every object as the `Pairs` of its text. Slow, for when it matters."""
+    return json.loads(body.decode(errors="replace"), object_pairs_hook=Pairs)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tidegate.kube.wire import Object
 from tidegate.local.errors import ApiError, bad_request
 from tidegate.local.schema.bodies import (
-    Repeated,
+    Pairs,
     UnreadableError,
     key_count,
     parse_json,
-    parse_json_repeats,
+    parse_json_pairs,
 )
 from tidegate.local.schema.node import Schema
 from tidegate.local.schema.paths import dotted, is_known, wrong_words
@@ -32,6 +33,8 @@ class Decoded:
     obj: Object
     unknown: list[str] = field(default_factory=list)
     duplicates: list[str] = field(default_factory=list)
+    in_order: list[str] = field(default_factory=list)
+    """Both, as they come in the text, if there are duplicates."""
     repeats: list[str] = field(default_factory=list)
     """Of a YAML body: what its parser says of keys that stand there twice."""
 
@@ -39,8 +42,7 @@ class Decoded:
     def problems(self) -> list[str]:
         """In the words of Kubernetes' warnings."""
         said = ["\n  ".join(["yaml: unmarshal errors:", *self.repeats])] if self.repeats else []
-        said += [f'duplicate field "{path}"' for path in self.duplicates]
-        said += [f'unknown field "{path}"' for path in self.unknown]
+        said += self.in_order or [f'unknown field "{path}"' for path in self.unknown]
         return list(dict.fromkeys(said))[:_MOST_PROBLEMS]
 
     def warnings(self, mode: FieldValidation, kind: str, version: str) -> list[str]:
@@ -74,7 +76,7 @@ def decode_builtin(body: bytes, schema: Schema, *, yaml: bool = False) -> Decode
     decoded, keys = _walk(value, schema)
     decoded.repeats = repeats
     if not yaml and keys != key_count(body):
-        decoded.duplicates = _duplicates(schema.name, parse_json_repeats(body), None)
+        _note_duplicates(decoded, schema.name, body)
     return decoded
 
 
@@ -95,15 +97,31 @@ def _walk(value: Any, schema: Schema) -> tuple[Decoded, int]:
     return Decoded(obj, [dotted(path) for path in walk.unknown]), walk.keys
 
 
-def _duplicates(name: str, value: Any, path: Path) -> list[str]:
-    """Where known fields (or keys of maps) stand more than once in the text."""
-    found: list[str] = []
-    if isinstance(value, Repeated):
-        found += [dotted((path, key)) for key in value.repeated if is_known(name, (path, key))]
-    if isinstance(value, dict):
-        for key, item in value.items():
-            found += _duplicates(name, item, (path, key))
+def _note_duplicates(decoded: Decoded, name: str, body: bytes) -> None:
+    """Finds known fields (or keys of maps) that stand more than once, and puts all there is to say in order."""
+    unknown, said = set(decoded.unknown), []
+    for sort, path in _problems(name, parse_json_pairs(body), None):
+        if sort == "duplicate":
+            decoded.duplicates.append(path)
+            said.append(f'duplicate field "{path}"')
+        elif path in unknown:
+            said.append(f'unknown field "{path}"')
+    if decoded.duplicates:
+        decoded.in_order = said
+
+
+def _problems(name: str, value: Any, path: Path) -> Iterator[tuple[str, str]]:
+    """Fields that stand twice and fields that may be unknown, as they come in the text."""
+    if isinstance(value, Pairs):
+        seen: set[str] = set()
+        for key, item in value:
+            here = (path, key)
+            if not is_known(name, here):
+                yield "unknown", dotted(here)
+            elif key in seen:
+                yield "duplicate", dotted(here)
+            seen.add(key)
+            yield from _problems(name, item, here)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            found += _duplicates(name, item, (path, index))
-    return found
+            yield from _problems(name, item, (path, index))
