@@ -38,6 +38,7 @@ from tidegate.local.apiserver.server import InProcess, Server
 from tidegate.local.lifecycle.collector import Collector
 from tidegate.local.lifecycle.definitions import Definitions
 from tidegate.local.lifecycle.namespaces import NamespaceDeletion
+from tidegate.local.lifecycle.roles import RoleAggregation
 from tidegate.local.store import Store
 
 log = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ class ControlPlane:
         await bootstrap(self.server, port)
         self._run("compaction", self.store.keep_compacting())
         self._run("garbage collection", Collector(self.store, self.api.registry, self.client).run())
+        self._run("role aggregation", RoleAggregation(self.store, self.client).run())
         self._run("custom resource definitions", definitions.run())
         self._run("namespace deletion", NamespaceDeletion(self.api, self.client).run())
         self._run("controllers", self._controllers())

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from tidegate.local.access.users import User
-from tidegate.local.apiserver.selectors import selector_of
 from tidegate.local.store import Kept, Store
 
 GROUP = "rbac.authorization.k8s.io"
@@ -42,17 +40,11 @@ class _Ref(msgspec.Struct):
 class _Meta(msgspec.Struct):
     name: str
     namespace: str = ""
-    labels: dict[str, str] = {}
 
 
-class _Aggregation(msgspec.Struct, rename="camel"):
-    cluster_role_selectors: list[dict[str, Any]] = []
-
-
-class _Role(msgspec.Struct, rename="camel"):
+class _Role(msgspec.Struct):
     metadata: _Meta
     rules: tuple[Rule, ...] | None = None
-    aggregation_rule: _Aggregation | None = None
 
 
 class _Binding(msgspec.Struct, rename="camel"):
@@ -145,22 +137,7 @@ class Rbac:
         row = self._store.newest(f"{GROUP}/{plural}/{where}")
         if row is None:
             return ()
-        role = _role(row.value)
-        return self._aggregated(role) if role.aggregation_rule else role.rules or ()
-
-    def _aggregated(self, role: _Role, within: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
-        """The rules of all cluster roles a role collects by label; those may collect in turn."""
-        assert role.aggregation_rule is not None
-        within |= {role.metadata.name}
-        wanted = [selector_of(raw) for raw in role.aggregation_rule.cluster_role_selectors]
-        found: dict[Rule, None] = {}
-        for row in self._store.range(f"{GROUP}/clusterroles/"):
-            other = _role(row.value)
-            if other.metadata.name in within or not any(chosen(other.metadata.labels) for chosen in wanted):
-                continue
-            rules = self._aggregated(other, within) if other.aggregation_rule else other.rules or ()
-            found.update(dict.fromkeys(rules))
-        return tuple(found)
+        return _role(row.value).rules or ()
 
     def _read(self) -> dict[Subject, list[Grant]]:
         found: dict[Subject, list[Grant]] = {}
