@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from calendar import timegm
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from tidegate.local.agent.pod.facts import Attempt, Facts, Spec
@@ -23,11 +22,11 @@ class Outcome:
 
 
 def stamp(seconds: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def seconds_of(text: str) -> float:
-    return float(timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))
+    return datetime.fromisoformat(text[:19]).replace(tzinfo=UTC).timestamp()
 
 
 def status_of(
