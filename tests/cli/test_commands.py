@@ -15,9 +15,10 @@ from tidegate.local.machine import Machine
 COMMANDS = ["up", "down", "demo"]
 
 
-def tidegate(*arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+def tidegate(*arguments: str, timeout_s: float = 60, **env: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tidegate.cli.main", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
+    whole = os.environ | env
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False, env=whole)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -46,6 +47,15 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     log = (tmp_path / "data" / "logs" / "control-plane.log").read_text()
     assert "Choose another --port" in log
     assert "Traceback" not in log
+
+
+def test_the_demo_runs_a_job_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The first command of the README: a Job of three pods, their log, and everything gone afterwards."""
+    done = tidegate("demo", timeout_s=120, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("hello from hello-") == 3
+    assert "3 of 3 succeeded" in done.stdout
+    assert not list(tmp_path.glob("tidegate-demo-*"))
 
 
 def test_down_without_anything_running_says_so(tmp_path: Path) -> None:

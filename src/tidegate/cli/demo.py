@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tidegate.cli.errors import CommandError
-from tidegate.kube.client import Client
+from tidegate.kube.client import Client, StatusError
 from tidegate.kube.config import load_access
 from tidegate.kube.connect import connect
 from tidegate.kube.resources import JOBS, PODS
@@ -82,6 +82,8 @@ async def _show(machine: Machine) -> None:
         print(f"  job/hello: {job['status'].get('succeeded', 0)} of 3 succeeded, in {_took(job)}")
         for pod in pods:
             print(f"  pod/{pod['metadata']['name']}: {pod['status']['phase']} on node {pod['spec']['nodeName']}")
+    except StatusError as error:
+        raise CommandError(f"The API server refused: {error.message}. Please report this.") from None
     except TimeoutError:
         raise CommandError(
             f"The Job did not finish within {_PATIENCE_S:.0f} s. The machine may be very busy."
@@ -93,7 +95,8 @@ async def _show(machine: Machine) -> None:
 async def _finished(client: Client) -> Object:
     """The Job once it is Complete; raises if it failed."""
     async for event in client.watch(JOBS, "default", fields="metadata.name=hello"):
-        for condition in event.object.get("status", {}).get("conditions") or []:
+        status = event.object.get("status", {}) if event.type != "BOOKMARK" else {}
+        for condition in status.get("conditions") or []:
             if condition["status"] == "True" and condition["type"] == "Complete":
                 return event.object
             if condition["status"] == "True" and condition["type"] == "Failed":
