@@ -14,11 +14,16 @@ UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 RANDOM_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 RANDOM = "kube-api-access-<random>"
+# Replica sets are told apart by a hash of their template, and nobody relies on which one.
+HASH = re.compile(r"(pod-template-hash=|deploy-)[bcdfghjklmnpqrstvwxz2456789]{8,10}\b")
 ADDRESSES = {"clusterIP", "clusterIPs", "podIP", "hostIP", "nodePort", "healthCheckNodePort"}
 SECRETS = {"token", "caBundle", "continue", "ca.crt"}
 # Words for people, which are our own, and the name of the issuer, which is a setting.
 WORDS = {"kubernetes.io/description"}
 ISSUER = re.compile(r"https://kubernetes\.default\.svc(\.cluster\.local)?")
+# What a cluster with volume and node controllers adds, for these to take away again: here nobody would.
+GUARDS = {"kubernetes.io/pv-protection", "kubernetes.io/pvc-protection"}
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 # What controllers own differs in its writers' names, not in what a client relies on.
 CONTROLLERS = re.compile(r"kube-(controller-manager|scheduler|apiserver)|tidegate.*")
 
@@ -73,6 +78,7 @@ class Normal:
     def _object(self, value: dict[str, Json]) -> Json:
         if "fieldsType" in value and CONTROLLERS.fullmatch(value.get("manager", "")):
             return None
+        value = _without_guards(value)
         shown = {RANDOM_VOLUME.sub(RANDOM, key): self._value(item, key) for key, item in value.items()}
         if "resourceVersion" in value:
             shown["resourceVersion"] = self._version(value.get("uid", ""), value["resourceVersion"])
@@ -92,7 +98,17 @@ class Normal:
         if TIME.fullmatch(value) and _recent(value):
             return "<time>" if "." not in value else "<micro time>"
         value = ISSUER.sub("<issuer>", UID.sub("<uid>", value.replace(self._namespace, "NS")))
-        return RANDOM_VOLUME.sub(RANDOM, value)
+        return RANDOM_VOLUME.sub(RANDOM, HASH.sub(r"\1<hash>", value))
+
+
+def _without_guards(value: dict[str, Json]) -> dict[str, Json]:
+    left = dict(value)
+    for key, guards in (("finalizers", GUARDS), ("taints", (NOT_READY,))):
+        if isinstance(left.get(key), list) and any(item in guards for item in left[key] if item):
+            left[key] = [item for item in left[key] if item not in guards]
+            if not left[key]:
+                del left[key]
+    return left
 
 
 def _owner(entry: Json) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -27,3 +28,5 @@ class Attributes:
     dry_run: bool = False
     options: Object = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    ask: Callable[[dict[str, str]], tuple[bool, str]] = lambda _: (False, "")
+    """Whether the user may do something else, for expressions that want to know."""

@@ -7,14 +7,16 @@ from typing import Any
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.calls import request_of
 from tidegate.local.admission.hooks import Hook
-from tidegate.local.errors import internal
+from tidegate.local.errors import forbidden
 
-VARIABLES = {"object": "dyn", "oldObject": "dyn", "request": "dyn", "authorizer": "dyn"}
+VARIABLES = ("object", "oldObject", "request", "authorizer")
 
 
 def bindings(asked: Attributes) -> dict[str, Any]:
     """What expressions of admission can speak of."""
-    return {"object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "authorizer": None}
+    from tidegate.local.crds.cel.library.authorization import AUTHORIZER
+
+    return {"object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "authorizer": AUTHORIZER}
 
 
 def conditions_hold(hook: Hook, asked: Attributes) -> bool:
@@ -22,14 +24,16 @@ def conditions_hold(hook: Hook, asked: Attributes) -> bool:
     if not hook.conditions:
         return True
     from tidegate.local.crds.cel import CelError, compile_expression
+    from tidegate.local.crds.cel.library.authorization import asking
 
     given, wrong = bindings(asked), ""
     for condition in hook.conditions:
-        value = compile_expression(condition["expression"], variables=VARIABLES).evaluate(given)
+        with asking(asked.ask):
+            value = compile_expression(condition["expression"], variables=VARIABLES, checked=False).evaluate(given)
         if isinstance(value, CelError):
             wrong = f"{condition['name']}: {value}"
         elif value is not True:
             return False
     if wrong and hook.fails:
-        raise internal(f'failed calling webhook "{hook.name}": match condition {wrong}')
+        raise forbidden(asked.served.group, asked.served.plural, asked.name, f"match condition {wrong}")
     return not wrong

@@ -12,6 +12,7 @@ from tidegate.local.store import Kept, Store
 from tidegate.model.quantity import ZERO, Quantity
 
 _parse = Quantity.parse
+_ANNOTATION = "kubernetes.io/limit-ranger"
 
 
 class Limits:
@@ -35,7 +36,7 @@ class Limits:
         for limit_range in self._ranges(asked.namespace):
             for item in limit_range["spec"]["limits"]:
                 if item["type"] == "Container":
-                    _fill_in(asked.obj, item, limit_range["metadata"]["name"])
+                    _fill_in(asked.obj, item)
 
     async def validate(self, asked: Attributes) -> None:
         if asked.obj is None or asked.operation not in ("CREATE", "UPDATE"):
@@ -61,22 +62,30 @@ def _is_new_pod(asked: Attributes) -> bool:
 
 def _containers(pod: Object) -> Iterator[Object]:
     yield from pod["spec"].get("initContainers") or []
-    yield from pod["spec"]["containers"]
+    yield from pod["spec"].get("containers") or []
 
 
-def _fill_in(pod: Object, item: Object, name: str) -> None:
-    """Sets what a container leaves open; a limit without a request stands for both."""
-    for container in _containers(pod):
-        resources = container.setdefault("resources", {})
-        for field, defaults in (("limits", item.get("default")), ("requests", item.get("defaultRequest"))):
-            for key, value in (defaults or {}).items():
-                if (
-                    field == "requests"
-                    and key in (resources.get("limits") or {})
-                    and key in (resources.get("requests") or {})
-                ):
-                    continue
-                resources.setdefault(field, {}).setdefault(key, value)
+def _fill_in(pod: Object, item: Object) -> None:
+    """Sets what a container leaves open, and notes on the pod that it did."""
+    notes = [
+        note
+        for sort, key in (("container", "containers"), ("init container", "initContainers"))
+        for container in pod["spec"].get(key) or ()
+        for note in _filled(container, item, sort)
+    ]
+    if notes:
+        annotations = pod["metadata"].get("annotations") or {}
+        said = {_ANNOTATION: f"LimitRanger plugin set: {'; '.join(notes)}"}
+        pod["metadata"]["annotations"] = annotations | said
+
+
+def _filled(container: Object, item: Object, sort: str) -> Iterator[str]:
+    resources = container.setdefault("resources", {})
+    for field, defaults in (("requests", item.get("defaultRequest")), ("limits", item.get("default"))):
+        missing = {key: value for key, value in (defaults or {}).items() if key not in (resources.get(field) or {})}
+        if missing:
+            resources[field] = (resources.get(field) or {}) | missing
+            yield f"{', '.join(sorted(missing))} {field[:-1]} for {sort} {container.get('name', '')}"
 
 
 def _pod_errors(pod: Object, item: Object) -> Iterator[str]:
@@ -96,7 +105,7 @@ def _claim_errors(claim: Object, item: Object) -> Iterator[str]:
 
 def _sum(pod: Object, field: str) -> Object:
     total: dict[str, Quantity] = {}
-    for container in pod["spec"]["containers"]:
+    for container in pod["spec"].get("containers") or []:
         for key, value in ((container.get("resources") or {}).get(field) or {}).items():
             total[key] = total.get(key, ZERO) + _parse(value)
     for container in pod["spec"].get("initContainers") or []:

@@ -34,8 +34,11 @@ class MutatingPolicies:
         if asked.obj is None:
             return
         for force in list(self._policies.concerned(asked)):
+            from tidegate.local.crds.cel.library.authorization import asking
+
             try:
-                self._change(force, asked)
+                with asking(asked.ask):
+                    self._change(force, asked)
             except (PolicyError, ApiError) as error:
                 if force.fails:
                     binding = force.binding["metadata"]["name"]

@@ -21,12 +21,15 @@ class Pods:
         self._default_class = Kept(store, ("scheduling.k8s.io/priorityclasses/",), self._read_default_class)
 
     async def mutate(self, asked: Attributes) -> None:
-        if not _is_pod(asked) or asked.operation != "CREATE" or asked.obj is None:
+        if not _is_pod(asked) or asked.obj is None:
             return
         pod = asked.obj
-        self._priority(asked, pod)
-        self._account(asked, pod)
-        self._class(asked, pod)
+        if asked.operation == "CREATE":
+            self._priority(asked, pod)
+            self._account(asked, pod)
+            self._class(asked, pod)
+        elif asked.old is not None:
+            _keep_priority(pod["spec"], asked.old["spec"])
         _tolerate(pod["spec"])
 
     async def validate(self, asked: Attributes) -> None:
@@ -66,9 +69,21 @@ class Pods:
         return min(found, key=lambda cls: int(cls["value"]), default=None)
 
     def _class(self, asked: Attributes, pod: Object) -> None:
-        name = pod["spec"].get("runtimeClassName")
-        if name and self._store.newest(f"node.k8s.io/runtimeclasses/{name}") is None:
-            raise forbidden("", "pods", asked.name, f'pod rejected: RuntimeClass "{name}" not found')
+        name, overhead = pod["spec"].get("runtimeClassName"), pod["spec"].get("overhead")
+        fixed = None
+        if name:
+            row = self._store.newest(f"node.k8s.io/runtimeclasses/{name}")
+            if row is None:
+                raise forbidden("", "pods", asked.name, f'pod rejected: RuntimeClass "{name}" not found')
+            fixed = (decode(row.value).get("overhead") or {}).get("podFixed")
+        if overhead and not fixed:
+            why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            raise forbidden("", "pods", asked.name, why)
+        if overhead and overhead != fixed:
+            why = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+            raise forbidden("", "pods", asked.name, why)
+        if fixed:
+            pod["spec"]["overhead"] = fixed
 
     def _account(self, asked: Attributes, pod: Object) -> None:
         spec = pod["spec"]
@@ -90,6 +105,13 @@ class Pods:
             spec["imagePullSecrets"] = account["imagePullSecrets"]
 
 
+def _keep_priority(spec: Object, known: Object) -> None:
+    """A client that does not know of priorities sends a pod back without."""
+    for key in ("priority", "preemptionPolicy"):
+        if spec.get(key) is None and known.get(key) is not None:
+            spec[key] = known[key]
+
+
 def _is_pod(asked: Attributes) -> bool:
     return not asked.served.group and asked.served.plural == "pods" and not asked.subresource
 
@@ -100,7 +122,7 @@ def _mount_token(pod: Object, name: str) -> None:
     existing = [volume["name"] for volume in volumes if volume["name"].startswith("kube-api-access-")]
     volume = existing[0] if existing else f"kube-api-access-{_suffix(pod, name)}"
     used = False
-    for container in [*(spec.get("initContainers") or []), *spec["containers"]]:
+    for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
         mounts = container.setdefault("volumeMounts", [])
         if not any(mount["mountPath"] == TOKEN_PATH for mount in mounts):
             mounts.append({"name": volume, "readOnly": True, "mountPath": TOKEN_PATH})

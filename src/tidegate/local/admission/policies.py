@@ -127,10 +127,12 @@ def evaluate(text: str, bindings: dict[str, Any]) -> Any:
 
 def bindings_for(store: Store, force: InForce, asked: Attributes) -> dict[str, Any]:
     """All that expressions of this policy can speak of; its own variables may build on earlier ones."""
+    from tidegate.local.crds.cel.library.authorization import AUTHORIZER
+
     row = store.newest(f"core/namespaces/{asked.namespace}") if asked.namespace else None
     given: dict[str, Any] = {
         "object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "params": force.params,
-        "namespaceObject": decode(row.value) if row else None, "authorizer": None, "variables": {},
+        "namespaceObject": decode(row.value) if row else None, "authorizer": AUTHORIZER, "variables": {},
     }  # fmt: skip
     for variable in force.spec.get("variables") or []:
         try:

@@ -32,7 +32,11 @@ class ValidatingPolicies:
 
     async def validate(self, asked: Attributes) -> None:
         for force in self._policies.concerned(asked):
-            for objection in self._objections(force, asked):
+            from tidegate.local.crds.cel.library.authorization import asking
+
+            with asking(asked.ask):
+                objections = list(self._objections(force, asked))
+            for objection in objections:
                 said = f"ValidatingAdmissionPolicy '{force.name}' with binding '{force.binding['metadata']['name']}'"
                 said = f"{said} denied request: {objection.message}"
                 actions = force.binding["spec"].get("validationActions") or ["Deny"]

@@ -59,14 +59,23 @@ def decoded_body(call: Call) -> Object:
     served, yaml = call.served, media_type(call.request) == YAML
     body = raw_body(call.request, None if served.custom else served.schema)
     told = type_of(body, served.kind, yaml=yaml)
+    if served.custom and told.kind and told.api_version != served.api_version and not yaml:
+        _warn_of_all(call, decode(body))
+    check_type(told, body, served)
     if told is _UNTYPED:
         body = b"{}"
-    check_type(told, body, served)
     obj = checked(call, served.decode(body, yaml))
     if b"managedFields" in body and not yaml:
         keep_reset(obj, decode(body))
     obj["kind"], obj["apiVersion"] = served.kind, served.api_version
     return obj
+
+
+def _warn_of_all(call: Call, obj: Object) -> None:
+    """Of a version that is not served no field is known."""
+    if call.validation == "Warn":
+        own = ("kind", "apiVersion", "metadata")
+        call.warnings += [f'unknown field "{key}"' for key in obj if key not in own]
 
 
 def keep_reset(obj: Object, said: Object) -> None:
@@ -137,10 +146,9 @@ def check_type(told: _Type, body: bytes, served: Served) -> None:
 
 
 def _check_custom_type(kind: str, api_version: str, body: bytes, served: Served) -> None:
-    for name, value in (("Kind", kind), ("apiVersion", api_version)):
-        if not value:
-            shown = body.decode(errors="replace")
-            raise unrecognized(served.kind, f"Object '{name}' is missing in '{shown}'", body)
+    if not kind:
+        shown = body.decode(errors="replace")
+        raise unrecognized(served.kind, f"Object 'Kind' is missing in '{shown}'", body)
     if api_version != served.api_version:
         raise _another_version(api_version, served)
     if kind != served.kind:

@@ -19,6 +19,7 @@ from tidegate.local.schema.decode import undecodable
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+_KNOWN = ("orphan", "foregroundDeletion")
 _SUB_VERBS = ("get", "patch", "update")
 
 
@@ -70,6 +71,11 @@ class CustomStrategy(Strategy):
 
     def default(self, obj: Object) -> None:
         self._resource.default(obj)
+
+    def warnings(self, obj: Object) -> list[str]:
+        advice = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"
+        held = obj["metadata"].get("finalizers") or ()
+        return [f'metadata.finalizers: "{name}": {advice}' for name in held if "/" not in name and name not in _KNOWN]
 
     def validate_create(self, obj: Object) -> list[FieldError]:
         return self._resource.validate_create(obj)

@@ -74,7 +74,7 @@ async def delete_object(api: Api, call: Call, name: str, options: Options) -> tu
         obj = loaded(call, row)
         _check_preconditions(call, name, obj, options)
         if not checked:
-            asked = attributes(call, "DELETE", None, obj)
+            asked = attributes(api, call, "DELETE", None, obj)
             asked.name, asked.dry_run = name, options.dry_run
             await api.admission.validate(asked)
             checked = True

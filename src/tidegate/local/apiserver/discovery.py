@@ -78,7 +78,7 @@ def groups_of(registry: Registry) -> list[str]:
 def _group(registry: Registry, group: str, *, top: bool = False) -> Object:
     versions = versions_of(registry, group)
     if not versions:
-        raise registry.missing(group, "")
+        raise registry.missing(group)
     shown = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
     kind = {"kind": "APIGroup", "apiVersion": "v1"} if top else {}
     return kind | {"name": group, "versions": shown, "preferredVersion": shown[0]}
@@ -92,7 +92,7 @@ def _group_list(registry: Registry) -> Object:
 def _resources(registry: Registry, group: str, version: str) -> Object:
     found = [served for served in registry.all() if (served.group, served.version) == (group, version)]
     if not found:
-        raise registry.missing(group, version)
+        raise registry.missing(group)
     entries: list[Object] = []
     for served in sorted(found, key=lambda served: served.plural):
         entries += _entries(served)

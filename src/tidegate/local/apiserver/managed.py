@@ -15,18 +15,21 @@ def managed_on_update(call: Call, obj: Object, old: Object | None) -> Any:
         return obj["metadata"].get("managedFields") or []
     served = call.served
     tracked = track_update(
-        old, obj, manager=call.field_manager, api_version=served.api_version, schema=served.schema, now=call.now,
+        old, obj, manager=call.field_manager, api_version=served.api_version, schema=served.whole_schema, now=call.now,
         subresource=call.subresource, reset=_reset(call),
     )  # fmt: skip
-    return tracked["metadata"].get("managedFields") or []
+    entries = tracked["metadata"].get("managedFields") or []
+    if call.subresource == "scale" and served.custom:  # Of these Kubernetes does not say when.
+        entries = [{k: v for k, v in e.items() if k != "time" or e.get("subresource") != "scale"} for e in entries]
+    return entries
 
 
 def applied(call: Call, live: Object | None, config: Any, force: bool) -> Object:
     """The object after a server-side apply of `config`, not yet decoded."""
     served = call.served
     applier = Applier(
-        manager=call.field_manager, force=force, now=call.now, schema=served.schema, api_version=served.api_version,
-        kind=served.kind, subresource=call.subresource, reset=_reset(call),
+        manager=call.field_manager, force=force, now=call.now, schema=served.whole_schema,
+        api_version=served.api_version, kind=served.kind, subresource=call.subresource, reset=_reset(call),
     )  # fmt: skip
     call.applying = True
     return server_side_apply(live, config, applier)

@@ -11,9 +11,20 @@ from tidegate.local.apiserver.bodies import raw_body
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.delete import delete_object
 from tidegate.local.apiserver.delete_options import checked_options
+from tidegate.local.apiserver.options import whole_number
 from tidegate.local.apiserver.selectors import selector_of
 from tidegate.local.apiserver.write import update_object
-from tidegate.local.errors import ApiError, bad_request, conflict, invalid_object, not_found, required
+from tidegate.local.errors import (
+    ApiError,
+    FieldError,
+    bad_request,
+    conflict,
+    forbidden_field,
+    invalid,
+    invalid_object,
+    not_found,
+    required,
+)
 from tidegate.local.schema.builtin import builtin_schema
 
 _CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -88,9 +99,26 @@ def _check_budgets(api: Api, call: Call, pod: Object) -> None:
 
 
 async def log(api: Api, call: Call) -> Response:
+    if errors := log_errors(call.query):
+        raise invalid_object("", "PodLogOptions", call.name, errors)
     container = _container(api, call)
     passed = {key: value for key, value in call.query.items() if key not in ("container", "pretty")}
     return await api.nodes.stream(container.node, f"/containerLogs/{container.path}", passed)
+
+
+def log_errors(query: dict[str, str]) -> list[FieldError]:
+    """What is wrong with PodLogOptions."""
+    errors = []
+    for key, least in (("tailLines", 0), ("limitBytes", 1)):
+        if query.get(key) and (number := whole_number(query[key])) < least:
+            says = f"must be greater than or equal to {least}" if not least else "must be greater than 0"
+            errors.append(invalid(key, number, says))
+    seconds, moment = query.get("sinceSeconds"), query.get("sinceTime")
+    if seconds and moment:
+        errors.append(forbidden_field("", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+    elif seconds and (number := whole_number(seconds)) < 1:
+        errors.append(invalid("sinceSeconds", number, "must be greater than 0"))
+    return errors
 
 
 async def connect(api: Api, call: Call) -> Response:

@@ -50,10 +50,9 @@ class Registry:
     def find(self, group: str, version: str, plural: str) -> Served | None:
         return self._served.get((group, version, plural))
 
-    def missing(self, group: str, version: str) -> ApiError:
-        """The refusal of what is not here: in the API's words where its group or version is ours to answer for."""
-        near = (served for served in self._served.values() if served.group == group)
-        known = any(not served.custom or served.version == version for served in near)
+    def missing(self, group: str) -> ApiError:
+        """The refusal of a path that nothing is served at: in the API's words where its group is Kubernetes' own."""
+        known = any(served.group == group and not served.custom for served in self._served.values())
         return page_not_found() if known else NoPageError()
 
     def by_kind(self, group: str, kind: str, version: str = "") -> Served | None:

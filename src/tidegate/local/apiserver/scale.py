@@ -77,6 +77,9 @@ def _applied(call: Call, obj: Object) -> Object:
         _where(call).write(whole, replicas)
     told_repeats(call, repeats)
     force = is_true(call.query.get("force"))
+    spec = obj.get("spec") or {}
+    if not call.served.custom and spec.get("replicas") == 0:  # A Scale does not say zero: whoever does changes it.
+        obj = obj | {"spec": {key: value for key, value in spec.items() if key != "replicas"}}
     return call.served.decode(encode(applied(call, obj, whole, force)), False).obj
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.fields import META, Getter
 from tidegate.local.crds.scale import Scale
 from tidegate.local.kinds.strategy import Strategy
+from tidegate.local.schema.builtin import builtin_schema
 from tidegate.local.schema.node import Schema
 from tidegate.local.store import Row
+
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,14 @@ class Served:
     @cached_property
     def schema(self) -> Schema:
         return self.load_schema()
+
+    @cached_property
+    def whole_schema(self) -> Schema:
+        """The schema with what every object has: that of a CRD may leave out kind, apiVersion and metadata."""
+        if not self.custom:
+            return self.schema
+        typed = {"apiVersion": Schema("string"), "kind": Schema("string"), "metadata": builtin_schema(_METADATA)}
+        return replace(self.schema, type="object", properties=self.schema.properties | typed)
 
     @property
     def api_version(self) -> str:

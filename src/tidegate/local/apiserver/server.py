@@ -24,7 +24,15 @@ from tidegate.local.apiserver.served import Served
 from tidegate.local.apiserver.subresources import special
 from tidegate.local.apiserver.update import update
 from tidegate.local.apiserver.watch import watch
-from tidegate.local.errors import ApiError, NoPageError, internal, method_not_allowed, not_found, page_not_found
+from tidegate.local.errors import (
+    ApiError,
+    NoPageError,
+    bad_request,
+    internal,
+    method_not_allowed,
+    not_found,
+    page_not_found,
+)
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +100,7 @@ class Server:
     def _call(self, request: Request, user: User, route: Route, verb: str) -> Call:
         served = self.api.registry.find(route.group, route.version, route.plural)
         if served is None or (route.namespace and not served.namespaced):
-            raise self.api.registry.missing(route.group, route.version)
+            raise self.api.registry.missing(route.group)
         verbs = served.verbs
         if route.subresource:
             sub = served.subresources.get(route.subresource)
@@ -101,7 +109,9 @@ class Server:
             verbs = sub.verbs
         everywhere = served.namespaced and not route.namespace
         if everywhere and route.name:
-            raise page_not_found()
+            raise self.api.registry.missing(route.group)
+        if served.custom:
+            _check_custom(served, route, verb, verbs)
         if verb not in verbs or (everywhere and verb not in ("list", "watch") and not _reviewed(route)):
             raise method_not_allowed()
         warnings = [served.warning] if served.warning else []
@@ -110,9 +120,18 @@ class Server:
 
 def _no_subresource(served: Served, route: Route) -> ApiError:
     """A custom object's missing subresource is told as if the object were missing."""
-    if served.custom and route.subresource in ("status", "scale"):
+    if served.custom:
         return not_found(served.group, served.plural, route.name)
     return page_not_found()
+
+
+def _check_custom(served: Served, route: Route, verb: str, verbs: Sequence[str]) -> None:
+    """Methods that custom resources refuse in words of their own."""
+    if verb in ("update elsewhere", "patch elsewhere"):
+        raise bad_request("name must be provided")
+    if route.subresource and verb not in verbs:
+        message = f'{verb} is not supported on resources of kind "{served.qualified}"'
+        raise ApiError(405, "MethodNotAllowed", message, {"group": served.group, "kind": served.plural})
 
 
 def _reviewed(route: Route) -> bool:

@@ -12,10 +12,13 @@ import random
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tidegate.kube.wire import Object
+from tidegate.local.access.rbac import Question
+from tidegate.local.access.users import User, service_account
 from tidegate.local.admission.attributes import Attributes
-from tidegate.local.apiserver.addresses import allocate
+from tidegate.local.apiserver.addresses import allocate, keep_address
 from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
@@ -53,13 +56,23 @@ def loaded(call: Call, row: Row) -> Object:
     return head | decode(row.value)
 
 
-def attributes(call: Call, operation: str, obj: Object | None, old: Object | None) -> Attributes:
+def attributes(api: Api, call: Call, operation: str, obj: Object | None, old: Object | None) -> Attributes:
     name = (obj or {}).get("metadata", {}).get("name") or call.name
     return Attributes(
         operation,  # type: ignore[arg-type]
         call.served, call.namespace, name, call.subresource, call.user, obj, old,
-        call.dry_run, {}, call.warnings,
+        call.dry_run, {}, call.warnings, partial(_may, api, call.user),
     )  # fmt: skip
+
+
+def _may(api: Api, user: User, asked: dict[str, str]) -> tuple[bool, str]:
+    """The answer to a question of an expression: what the user may, or a service account."""
+    if account := asked.get("serviceAccount"):
+        user = service_account(*account.split("/", 1))
+    place = (asked.get(key, "") for key in ("group", "resource", "subresource", "namespace", "name"))
+    path = asked.get("path", "")
+    reason = api.access.allowed(user, Question(asked["verb"], path=path) if path else Question(asked["verb"], *place))
+    return bool(reason), reason
 
 
 async def create_object(api: Api, call: Call, obj: Object) -> bytes:
@@ -70,15 +83,15 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     _fill_in(call, obj)
     rules.default_create(obj)
     _manage(call, obj, None)
-    asked = attributes(call, "CREATE", obj, None)
+    asked = attributes(api, call, "CREATE", obj, None)
     await api.admission.mutate(asked)
     assert asked.obj is not None
     obj = asked.obj
     rules.default_create(obj)
     _stamp(call, obj)
     strategy.prepare_create(obj)
-    allocate(api, call, obj, None)
     _validate_new(call, obj)
+    allocate(api, call, obj, None)
     asked.obj, asked.name = obj, obj["metadata"]["name"]
     await api.admission.validate(asked)
     if _revision(obj["metadata"].pop("resourceVersion", "")):
@@ -155,6 +168,9 @@ def _validate_new(call: Call, obj: Object) -> None:
     if errors:
         raise invalid_object(served.group, served.kind, obj["metadata"].get("name") or "", errors)
     call.warnings += strategy.warnings(obj)
+    if served.kind == "Pod" and "." in obj["metadata"]["name"]:
+        says = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended"
+        call.warnings.append(f"metadata.name: {says}: [must not contain dots]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +208,21 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
 
 
 async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
-    strategy = call.served.strategy
+    strategy, binding = call.served.strategy, call.subresource == "binding"
     if call.served.custom or call.subresource != "status":  # Of a status write only the status counts.
         strategy.default(obj)
     _carry_over(obj, old)
-    _manage(call, obj, old)
-    asked = attributes(call, "UPDATE", obj, old)
+    if not binding:  # Nobody owns the choice of a node.
+        _manage(call, obj, old)
+    asked = attributes(api, call, "UPDATE", obj, old)
     await api.admission.mutate(asked)
     assert asked.obj is not None
     obj = asked.obj
     prepare_for(call, obj, old)
-    allocate(api, call, obj, old)
+    keep_address(call, obj, old)
     count_generation(call, obj, old)
     validate_changed(call, obj, old)
+    allocate(api, call, obj, old)
     asked.obj = obj
     await api.admission.validate(asked)
     if settled(old, obj) is old:
@@ -293,7 +311,7 @@ def prepare_for(call: Call, obj: Object, old: Object) -> None:
 
 
 def count_generation(call: Call, obj: Object, old: Object) -> None:
-    if not call.served.strategy.generates_generation or call.subresource == "status":
+    if not call.served.strategy.generates_generation or call.subresource in ("status", "binding"):
         return
     ignored = ("metadata", "status", "kind", "apiVersion")
     wanted = {key: value for key, value in obj.items() if key not in ignored}

@@ -67,7 +67,7 @@ def _as_whole_name(prefix: str) -> str:
 
 _TWICE = frozenset([
     "Pod", "ConfigMap", "Secret", "ServiceAccount", "Namespace", "Node", "PersistentVolumeClaim", "Endpoints", "Role",
-    "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Ingress", "StorageClass", "RuntimeClass",
+    "RoleBinding", "Job", "ClusterRole", "ClusterRoleBinding", "Ingress", "StorageClass", "RuntimeClass",
 ])  # fmt: skip
 _AS_NEW = frozenset(["LimitRange", "EndpointSlice", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
 """Kubernetes looks at an update's metadata once for every kind and again in the kind's own rules: as a change, as if

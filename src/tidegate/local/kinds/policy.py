@@ -45,19 +45,19 @@ class Lease(BuiltIn):
     unconditional_update = False
     any_finalizer = True
 
+    def prepare_create(self, obj: Object) -> None:
+        """Fields of a feature that is off by default are dropped unread."""
+        for key in ("strategy", "preferredHolder"):
+            child(obj, "spec").pop(key, None)
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        self.prepare_create(obj)
+
     def check(self, obj: Object) -> Errors:
         spec = child(obj, "spec")
         if (seconds := spec.get("leaseDurationSeconds")) is not None and seconds <= 0:
             yield invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
         yield from not_negative("spec", spec, "leaseTransitions")
-        strategy = spec.get("strategy")
-        if strategy is not None and strategy != "OldestEmulationVersion":
-            for part, message in names.domain_prefixed_path(strategy) if "/" in strategy else ():
-                yield invalid("spec.strategy", part, message)
-            if "/" not in strategy:
-                yield not_supported("spec.strategy", strategy, ("OldestEmulationVersion",))
-        if spec.get("preferredHolder") and not strategy:
-            yield forbidden_field("spec.preferredHolder", "may only be specified if `strategy` is defined")
 
 
 _UP = {

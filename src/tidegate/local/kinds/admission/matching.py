@@ -85,9 +85,26 @@ def check_conditions(path: str, owner: Object) -> Errors:
     seen: set[str] = set()
     for at, condition in items(owner, "matchConditions", path):
         name = condition.get("name") or ""
-        if not (condition.get("expression") or "").strip():
+        expression = condition.get("expression") or ""
+        if not expression.strip():
             yield required(f"{at}.expression")
+        elif wrong := cannot_compile(expression):
+            yield invalid(f"{at}.expression", expression, f"compilation failed: {wrong}")
         yield from name_of(f"{at}.name", name, names.qualified_name)
         if name and name in seen:
             yield duplicate(f"{at}.name", name)
         seen.add(name)
+
+
+_VARIABLES = {"object": "any", "oldObject": "any", "request": "any", "authorizer": "authorizer"}
+
+
+def cannot_compile(expression: str) -> str:
+    """Why a condition is not one; empty if it is."""
+    from tidegate.local.crds.cel import CompileError, compile_expression
+
+    try:
+        program = compile_expression(expression, variables=_VARIABLES)
+    except CompileError as error:
+        return str(error)
+    return "" if program.result_type in ("bool", "dyn", "any") else "must evaluate to bool"

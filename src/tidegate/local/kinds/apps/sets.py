@@ -146,6 +146,8 @@ class DaemonSet(BuiltIn):
             for key, value in (("maxUnavailable", 1), ("maxSurge", 0)):
                 rolling[key] = value if rolling.get(key) is None else rolling[key]
         default(spec, revisionHistoryLimit=10)
+        metadata = obj.setdefault("metadata", {})
+        metadata["annotations"] = {_TEMPLATE_GENERATION: "0"} | (metadata.get("annotations") or {})
 
     def prepare_create(self, obj: Object) -> None:
         counts = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")

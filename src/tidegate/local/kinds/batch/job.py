@@ -66,6 +66,7 @@ class Job(BuiltIn):
         yield from _made_selector(obj, (*LEGACY_LABELS, *LABELS))
 
     def check_update(self, obj: Object, old: Object) -> Errors:
+        yield from self.check(obj)  # Kubernetes judges the whole again as part of the change, and says so twice.
         spec, before = child(obj, "spec"), child(old, "spec")
         had = child(before, "template", "metadata").get("labels") or {}
         yield from _made_selector(obj, (*LEGACY_LABELS, *LABELS) if had.keys() >= set(LABELS) else LEGACY_LABELS)
