@@ -12,12 +12,13 @@ Json = Any
 
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+AGE = re.compile(r"\ds")
 RANDOM_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 RANDOM = "kube-api-access-<random>"
 # Replica sets are told apart by a hash of their template, and nobody relies on which one.
 HASH = re.compile(r"(pod-template-hash=|deploy-)[bcdfghjklmnpqrstvwxz2456789]{8,10}\b")
 ADDRESSES = {"clusterIP", "clusterIPs", "podIP", "hostIP", "nodePort", "healthCheckNodePort"}
-SECRETS = {"token", "caBundle", "continue", "ca.crt"}
+SECRETS = {"token", "caBundle", "continue", "ca.crt", "serverAddress"}
 # Words for people, which are our own, and the name of the issuer, which is a setting.
 WORDS = {"kubernetes.io/description"}
 ISSUER = re.compile(r"https://kubernetes\.default\.svc(\.cluster\.local)?")
@@ -95,6 +96,8 @@ class Normal:
         return f"<version {seen.index(version) + 1}>"
 
     def _text(self, value: str, key: str) -> str:
+        if AGE.fullmatch(value):
+            return "<age>"
         if TIME.fullmatch(value) and _recent(value):
             return "<time>" if "." not in value else "<micro time>"
         value = ISSUER.sub("<issuer>", UID.sub("<uid>", value.replace(self._namespace, "NS")))

@@ -22,7 +22,7 @@ class _Type(msgspec.Struct, rename={"api_version": "apiVersion"}):
 
 
 _type_of = msgspec.json.Decoder(_Type).decode
-_UNTYPED = _Type()
+UNTYPED = _Type()
 _NEITHER = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 
@@ -60,9 +60,9 @@ def decoded_body(call: Call) -> Object:
     body = raw_body(call.request, None if served.custom else served.schema)
     told = type_of(body, served.kind, yaml=yaml)
     if served.custom and told.kind and told.api_version != served.api_version and not yaml:
-        _warn_of_all(call, decode(body))
+        warn_of_all(call, decode(body))
     check_type(told, body, served)
-    if told is _UNTYPED:
+    if told is UNTYPED:
         body = b"{}"
     obj = checked(call, served.decode(body, yaml))
     if b"managedFields" in body and not yaml:
@@ -71,9 +71,11 @@ def decoded_body(call: Call) -> Object:
     return obj
 
 
-def _warn_of_all(call: Call, obj: Object) -> None:
+def warn_of_all(call: Call, obj: Object) -> None:
     """Of a version that is not served no field is known."""
     if call.validation == "Warn":
+        if str(obj.get("apiVersion")).rpartition("/")[0] != call.served.group:
+            return
         own = ("kind", "apiVersion", "metadata")
         call.warnings += [f'unknown field "{key}"' for key in obj if key not in own]
 
@@ -111,7 +113,7 @@ def type_of(body: bytes, kind: str, *, yaml: bool = False) -> _Type:
     except UnreadableError as error:
         raise unrecognized(kind, f"couldn't get version/kind; json parse error: {error}", body) from None
     if value is None:
-        return _UNTYPED
+        return UNTYPED
     if isinstance(value, dict):
         wrong = next(key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str | None))
         sort = _go_sort(value[wrong])
@@ -125,7 +127,7 @@ def _type_in_yaml(body: bytes) -> _Type:
     from tidegate.local.schema.yaml_bodies import parse_yaml
 
     value, _ = parse_yaml(body)
-    return _UNTYPED if value is None else msgspec.convert(value, _Type)
+    return UNTYPED if value is None else msgspec.convert(value, _Type)
 
 
 def _go_sort(value: object) -> str:

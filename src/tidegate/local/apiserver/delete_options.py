@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidegate.kube.wire import Object
-from tidegate.local.apiserver.bodies import media_type, raw_body, type_of
+from tidegate.local.apiserver.bodies import UNTYPED, media_type, raw_body, type_of
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.negotiate import YAML
 from tidegate.local.apiserver.options import dry_run_errors, refused_options, whole_number
@@ -49,6 +49,8 @@ def _from_body(call: Call) -> Object:
         raise bad_request(
             f'no kind "{told.kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
         )
+    if told is UNTYPED:
+        return {}
     return decode_builtin(body, schema, yaml=media_type(call.request) == YAML).obj
 
 

@@ -26,7 +26,8 @@ def discover(registry: Registry, request: Request) -> Response:
             if shape := wants(accept, _AGGREGATED, "v2"):
                 content = f"application/json;g={shape.group or 'apidiscovery.k8s.io'};v=v2;as={_AGGREGATED}"
                 return _tagged(request, encode(_aggregated(registry, "v2", core=root == "api")), content)
-            return _answer(accept, _versions() if root == "api" else _group_list(registry))
+            host = request.headers.get("host", "")
+            return _answer(accept, _versions(host) if root == "api" else _group_list(registry))
         case ["api", version]:
             return _answer(accept, _resources(registry, "", version))
         case ["apis", group]:
@@ -51,8 +52,8 @@ def _answer(accept: str, data: Object) -> Response:
     return Response(200, body, {"content-type": shape.content_type, "vary": "Accept"})
 
 
-def _versions() -> Object:
-    served = [{"clientCIDR": "0.0.0.0/0", "serverAddress": ""}]
+def _versions(host: str) -> Object:
+    served = [{"clientCIDR": "0.0.0.0/0", "serverAddress": host}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": served}
 
 
@@ -108,7 +109,8 @@ def _entries(served: Served) -> Iterable[Object]:
         entry["shortNames"] = list(served.short_names)
     if served.categories:
         entry["categories"] = list(served.categories)
-    entry["storageVersionHash"] = _hash(served)
+    if {"create", "get"} <= set(served.verbs):  # Questions are not stored.
+        entry["storageVersionHash"] = _hash(served)
     yield entry
     for sub in served.subresources.values():
         more: Object = {"name": f"{served.plural}/{sub.name}", "singularName": "", "namespaced": served.namespaced}

@@ -6,6 +6,7 @@ from typing import Any
 
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.fields import at
 from tidegate.local.patch import Applier, FieldSet, reset_fields, server_side_apply, track_update
 
 
@@ -19,7 +20,10 @@ def managed_on_update(call: Call, obj: Object, old: Object | None) -> Any:
         subresource=call.subresource, reset=_reset(call),
     )  # fmt: skip
     entries = tracked["metadata"].get("managedFields") or []
-    if call.subresource == "scale" and served.custom:  # Of these Kubernetes does not say when.
+    if call.subresource == "scale" and served.scale and old is not None:
+        if not at(served.scale.spec_replicas.lstrip("."))(old):
+            return old["metadata"].get("managedFields") or []  # Kubernetes loses sight of a size that was not there,
+        # and of any other it does not say when it was set.
         entries = [{k: v for k, v in e.items() if k != "time" or e.get("subresource") != "scale"} for e in entries]
     return entries
 

@@ -9,7 +9,7 @@ from tidegate.kube.wire import Object, Response
 from tidegate.local.apiserver.answers import answer_object, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.apply import APPLY_PATCH, apply
-from tidegate.local.apiserver.bodies import keep_reset, media_type, strictly, unknown_format, whole_body
+from tidegate.local.apiserver.bodies import keep_reset, media_type, strictly, unknown_format, warn_of_all, whole_body
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.options import check_patch_options
 from tidegate.local.apiserver.served import Decoded, Served
@@ -96,6 +96,8 @@ Show = Callable[[Object], bytes]
 def read_back(call: Call, live: Object, patched: Object, complaints: list[str], show: Show) -> Object:
     """The patched data as an object of the kind: a patch can say anything, the kind decides what it takes."""
     served = call.served
+    if served.custom and patched.get("apiVersion") != served.api_version:
+        warn_of_all(call, patched)
     check_patched_type(served, patched, show)
     try:
         decoded = _read(served, live, patched)

@@ -166,6 +166,8 @@ def parse_fields(text: str) -> Selector:
         if not term:
             continue
         key, operator, value = _split_term(term)
+        if not key and not value:
+            continue
         found.append(Requirement(key, "notin" if operator == "!=" else "in", frozenset([_unescape(value)])))
     return tuple(found)
 

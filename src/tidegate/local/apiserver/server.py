@@ -93,7 +93,7 @@ class Server:
                 return await rule(self.api, call)
             if route.subresource not in _PLAIN_SUBRESOURCES:
                 raise page_not_found()
-            return await VERBS[verb](self.api, call)
+            return await VERBS[call.verb](self.api, call)
         except ApiError as error:
             return refused(error, call.warnings)
 
@@ -111,6 +111,7 @@ class Server:
         if everywhere and route.name:
             raise self.api.registry.missing(route.group)
         if served.custom:
+            verb = "create" if verb == "create elsewhere" else verb  # The name in the path is not looked at.
             _check_custom(served, route, verb, verbs)
         if verb not in verbs or (everywhere and verb not in ("list", "watch") and not _reviewed(route)):
             raise method_not_allowed()

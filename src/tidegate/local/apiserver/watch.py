@@ -83,8 +83,8 @@ class Watcher:
 
     async def events(self) -> AsyncIterator[list[bytes]]:
         """Encoded watch events, in order, in as few pieces as they come."""
-        if self.shape.transform == "PartialObjectMetadataList":
-            return  # No event is a list.
+        if self.shape.transform == "PartialObjectMetadataList" or self._until < time.monotonic():
+            return  # No event is a list, and a time that is over before it begins has none.
         store, start = self._api.store, self._start
         prefix = self._served.collection(self._call.namespace)
         since = store.revision if start.initial or not start.revision else start.revision

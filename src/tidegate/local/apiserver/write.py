@@ -164,7 +164,8 @@ def _stamp(call: Call, obj: Object) -> None:
 def _validate_new(call: Call, obj: Object) -> None:
     served, strategy = call.served, call.served.strategy
     errors = rules.validate_create(obj, namespaced=served.namespaced, name_errors=strategy.name_errors)
-    errors += strategy.validate_create(obj)
+    own = strategy.validate_create(obj)
+    errors = own if own and served.kind == "Event" else errors + own  # An event's metadata is looked at last.
     if errors:
         raise invalid_object(served.group, served.kind, obj["metadata"].get("name") or "", errors)
     call.warnings += strategy.warnings(obj)
@@ -207,9 +208,13 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
     raise conflict(served.group, served.plural, call.name)
 
 
+_PLAIN_STATUS = frozenset(["Pod", "Job", "Deployment", "ReplicaSet", "StatefulSet"])
+"""Kinds written often that have no defaults in their status, which is all that counts of a status write."""
+
+
 async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
     strategy, binding = call.served.strategy, call.subresource == "binding"
-    if call.served.custom or call.subresource != "status":  # Of a status write only the status counts.
+    if call.subresource != "status" or call.served.kind not in _PLAIN_STATUS:
         strategy.default(obj)
     _carry_over(obj, old)
     if not binding:  # Nobody owns the choice of a node.
@@ -320,6 +325,13 @@ def count_generation(call: Call, obj: Object, old: Object) -> None:
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
+def _is_worth_a_warning(call: Call, obj: Object, old: Object) -> bool:
+    """Who changes something else is not told again what was told when the object was made."""
+    if call.served.custom:
+        return bool(obj["metadata"].get("finalizers") != old["metadata"].get("finalizers"))
+    return call.served.kind == "Pod" or bool(obj.get("spec") != old.get("spec"))
+
+
 def validate_changed(call: Call, obj: Object, old: Object) -> None:
     served, strategy = call.served, rules_of(call)
     errors = rules.validate_update(obj, old)
@@ -329,7 +341,8 @@ def validate_changed(call: Call, obj: Object, old: Object) -> None:
         errors += strategy.validate_status_update(obj, old)
     else:
         errors += strategy.validate_update(obj, old)
-        call.warnings += strategy.warnings(obj)
+        if _is_worth_a_warning(call, obj, old):
+            call.warnings += strategy.warnings(obj)
     if errors:
         raise invalid_object(served.group, served.kind, call.name, errors)
 

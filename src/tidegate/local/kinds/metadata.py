@@ -84,10 +84,11 @@ def validate_update(obj: Object, old: Object) -> list[FieldError]:
         return []
     as_new, again = errors, changed + said
     errors = errors + again
+    named = [] if kind == "RuntimeClass" else [*core_finalizers(obj)]
     if kind in _TWICE:
-        return errors + again + as_new
+        return errors + again + as_new + named
     if kind == "PersistentVolume":
-        return errors + as_new + as_new
+        return errors + as_new + as_new + named
     if kind in _AS_NEW:
         return errors + as_new
     return errors if kind == "Event" else errors + again

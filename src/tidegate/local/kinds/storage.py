@@ -72,6 +72,7 @@ class PersistentVolume(BuiltIn):
         yield from maybe_one_of("spec.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
 
     def check_update(self, obj: Object, old: Object) -> Errors:
+        yield from self.check(obj)  # Kubernetes judges the whole again as part of the change, and says so twice.
         spec, before = (
             {key: value for key, value in child(one, "spec").items() if key not in _NOT_SOURCES} for one in (obj, old)
         )
@@ -126,6 +127,9 @@ class StorageClass(BuiltIn):
         yield from maybe_one_of("volumeBindingMode", mode, ("Immediate", "WaitForFirstConsumer"))
 
     def check_create(self, obj: Object) -> Errors:
+        yield from self._check_long(obj)
+
+    def _check_long(self, obj: Object) -> Errors:
         if provisioner := (obj.get("provisioner") or "").lower():
             yield from wrong("provisioner", provisioner, names.qualified_name(provisioner))
         parameters = obj.get("parameters") or {}
@@ -137,6 +141,8 @@ class StorageClass(BuiltIn):
             yield invalid("parameters", "", "field can not be empty.")
 
     def check_update(self, obj: Object, old: Object) -> Errors:
+        if any(obj.get(key) != old.get(key) for key in ("parameters", "provisioner")):
+            yield from self._check_long(obj)
         yield from unchanged("", obj, old, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 
 

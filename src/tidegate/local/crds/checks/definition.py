@@ -90,7 +90,9 @@ def _spec(spec: Object) -> Iterator[FieldError]:
     yield from one_of("spec.scope", spec.get("scope") or "", ("Cluster", "Namespaced"))
     versions = spec.get("versions") or []
     shared = {key: value for key in _SHARED if (value := _shared(versions, key)) is not None}
-    if not (shared.get("schema") or {}).get("openAPIV3Schema"):
+    if (shared.get("schema") or {}).get("openAPIV3Schema") == {}:
+        yield required("spec.validation.openAPIV3Schema.type", "must not be empty at the root")
+    elif not (shared.get("schema") or {}).get("openAPIV3Schema"):
         for index, version in enumerate(versions):
             if "schema" in shared or not (version.get("schema") or {}).get("openAPIV3Schema"):
                 yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
@@ -98,6 +100,8 @@ def _spec(spec: Object) -> Iterator[FieldError]:
         place = f"spec.versions[{index}]"
         if wrong := names.dns_1035_label(version.get("name") or ""):
             yield invalid(f"{place}.name", version.get("name") or "", ",".join(wrong))
+            if not index:  # The first version also counts as the one and only of old.
+                yield invalid("spec.version", version.get("name") or "", ",".join(wrong))
         yield from deprecation_errors(version, place)
         own = {key: version[key] for key in _SHARED if version.get(key) is not None and key not in shared}
         statuses = _has_status(version)
@@ -165,6 +169,18 @@ def _stored(crd: Object) -> Iterator[FieldError]:
 
 
 def _preserves(spec: Object, former: Object | None) -> Iterator[FieldError]:
+    if spec.get("preserveUnknownFields") and any(_has_default(version.get("schema")) for version in spec["versions"]):
+        said = "must be false in order to use defaults in the schema"
+        yield invalid("spec.preserveUnknownFields", True, said)
     if spec.get("preserveUnknownFields") and not (former or {}).get("preserveUnknownFields"):
         said = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
         yield invalid("spec.preserveUnknownFields", True, said)
+
+
+def _has_default(schema: Any) -> bool:
+    """Whether anything in a schema has a default."""
+    if isinstance(schema, list):
+        return any(map(_has_default, schema))
+    if not isinstance(schema, dict):
+        return False
+    return "default" in schema or any(map(_has_default, schema.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -124,6 +125,11 @@ def _scope_selector(spec: Object) -> Errors:
 
 class LimitRange(BuiltIn):
     creates_on_update = True
+
+    def prepare_create(self, obj: Object) -> None:
+        """The one kind that is given a name when it has none."""
+        metadata = obj["metadata"]
+        metadata["name"] = metadata.get("name") or str(uuid.uuid4())
 
     def default(self, obj: Object) -> None:
         for limit in child(obj, "spec").get("limits") or ():
