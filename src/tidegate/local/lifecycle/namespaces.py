@@ -42,8 +42,8 @@ class NamespaceDeletion:
             self._note(row.value)
         self._api.store.listen(self._heard)
         while True:
+            self._woken.clear()  # First: what is heard during the work is work again.
             await self._work()
-            self._woken.clear()
             await self._woken.wait()
 
     def _heard(self, change: Change) -> None:
