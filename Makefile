@@ -37,7 +37,7 @@ kube:  ## build the real Kubernetes control plane into a cache outside the repos
 test-kube: setup  ## the same API asked of the real Kubernetes and of the embedded one
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,kube]'
 	@if command -v go >/dev/null || [ -n "$$KUBEBUILDER_ASSETS" ]; then \
-		$(MAKE) --no-print-directory kube PROGRAMS=kuberay-operator && $(PYTEST) -m kube -n auto --dist loadfile; \
+		$(MAKE) --no-print-directory kube PROGRAMS=kuberay-operator && $(PYTEST) -m kube $(or $(AGAIN),-n auto --dist loadfile); \
 	else echo "left out: tests against the real Kubernetes, since Go is not installed (see CONTRIBUTING.md)"; fi
 
 conformance: setup kube  ## Kubernetes' own conformance tests of its API machinery (10 minutes to build, then some)
