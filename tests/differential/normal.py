@@ -24,7 +24,7 @@ WORDS = {"kubernetes.io/description"}
 ISSUER = re.compile(r"https://kubernetes\.default\.svc(\.cluster\.local)?")
 # What a cluster with volume and node controllers adds, for these to take away again: here nobody would.
 GUARDS = {"kubernetes.io/pv-protection", "kubernetes.io/pvc-protection"}
-NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+TAINTS = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable"}
 # What controllers own differs in its writers' names, not in what a client relies on.
 CONTROLLERS = re.compile(r"kube-(controller-manager|scheduler|apiserver)|tidegate.*")
 
@@ -106,12 +106,16 @@ class Normal:
 
 def _without_guards(value: dict[str, Json]) -> dict[str, Json]:
     left = dict(value)
-    for key, guards in (("finalizers", GUARDS), ("taints", (NOT_READY,))):
-        if isinstance(left.get(key), list) and any(item in guards for item in left[key] if item):
-            left[key] = [item for item in left[key] if item not in guards]
+    for key, is_guard in (("finalizers", GUARDS.__contains__), ("taints", _is_condition)):
+        if isinstance(left.get(key), list) and any(map(is_guard, filter(None, left[key]))):
+            left[key] = [item for item in left[key] if not item or not is_guard(item)]
             if not left[key]:
                 del left[key]
     return left
+
+
+def _is_condition(taint: Json) -> bool:
+    return isinstance(taint, dict) and taint.get("key") in TAINTS
 
 
 def _owner(entry: Json) -> tuple[str, ...]:

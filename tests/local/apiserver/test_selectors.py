@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,10 +59,8 @@ def test_what_does_not_parse_is_refused(text: str) -> None:
 @given(st.text(max_size=30))
 def test_any_text_parses_or_is_refused(text: str) -> None:
     for parse in (parse_labels, parse_fields):
-        try:
-            parse(text)
-        except SelectorError as error:
-            assert str(error)
+        with contextlib.suppress(SelectorError):
+            assert isinstance(parse(text), tuple)
 
 
 @given(st.text(max_size=12))
