@@ -154,7 +154,9 @@ _POOLS = {
 
 @st.composite
 def spoilt(draw: st.DrawFn, kinds: tuple[str, ...]) -> Any:
-    obj = draw(st.sampled_from([sample for sample in SAMPLES if sample["kind"] in kinds]))
+    # A Service with node ports is left out: the server hands out those that are missing, which the rules alone do not.
+    chosen = [sample for sample in SAMPLES if sample["kind"] in kinds and sample["metadata"]["name"] != "node-port"]
+    obj = draw(st.sampled_from(chosen))
     pool = _POOLS[obj["kind"], obj["metadata"]["name"]]
     return obj, draw(st.lists(st.sampled_from(pool), min_size=2, max_size=4))
 
