@@ -98,8 +98,7 @@ class _Cycle:
         rules, workload = holding.queue.rules, holding.workload
         if holding.admitted or rules.ordering is Ordering.STRICT:
             return False
-        since = workload.created if workload.waiting_since is None else workload.waiting_since
-        ends = since + rules.patience.seconds
+        ends = workload.waits_since + rules.patience.seconds
         if ends >= self.now:
             self.wake_at.append(ends + 1)
         return self.now > ends

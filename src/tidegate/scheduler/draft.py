@@ -62,7 +62,7 @@ class Draft:
             for flavor, count in holding.granted[index].items():
                 self.ledger.grant(queue, of_pods(flavor, pod_set.requests, count))
                 self.ledger.hold(queue, of_pods(flavor, pod_set.requests, holding.held[index].get(flavor, 0)))
-            for flavor in pod_set.present:
+            for flavor in holding.present[index]:
                 self.ledger.go(queue, of_pods(flavor, pod_set.requests, holding.going(index, flavor)))
 
     def below(self, node: TreeNode) -> Iterable[Holding]:

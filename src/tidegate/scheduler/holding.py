@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.amounts import Cells, add, of_pods
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree import TreeNode
@@ -10,7 +11,7 @@ from tidegate.scheduler.tree import TreeNode
 class Holding:
     """The counts of a workload by pod set and flavor, changed only by the draft that keeps the ledger in step."""
 
-    __slots__ = ("admitted", "granted", "held", "new", "queue", "workload")
+    __slots__ = ("admitted", "granted", "held", "new", "present", "queue", "workload")
 
     def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False) -> None:
         self.workload = workload
@@ -18,6 +19,7 @@ class Holding:
         self.admitted = workload.admitted_at is not None and not afresh
         self.new = False
         """Admitted by this very plan: nobody takes such a floor back in the same breath."""
+        self.present = [{} if afresh else ps.present for ps in workload.pod_sets]
         self.granted: list[dict[str, int]] = [{} if afresh else dict(ps.granted) for ps in workload.pod_sets]
         self.held: list[dict[str, int]] = [{} if afresh else dict(ps.held) for ps in workload.pod_sets]
 
@@ -31,8 +33,16 @@ class Holding:
 
     def going(self, index: int, flavor: str) -> int:
         """Pods that are there without a grant."""
-        present = self.workload.pod_sets[index].present.get(flavor, 0)
-        return max(0, present - self.granted[index].get(flavor, 0))
+        return max(0, self.present[index].get(flavor, 0) - self.granted[index].get(flavor, 0))
+
+    @property
+    def was_impatient(self) -> bool:
+        """Whether it was admitted because it had lost patience, perhaps beyond what its queue deserves. Its floor is
+        then safe from those who deserve more: they would take it back at once, and it would wait for ever."""
+        at, queue = self.workload.admitted_at, self.queue
+        if at is None or queue is None or queue.rules.ordering is Ordering.STRICT:
+            return False
+        return at - self.workload.waits_since > queue.rules.patience.seconds
 
     def amounts(self) -> Cells:
         """All it holds."""

@@ -154,6 +154,6 @@ class Ledger:
 
     def _guaranteed(self, queue: TreeNode, cell: Cell, amount: int) -> bool:
         for node in queue.path:
-            if node.parent is not None and node.guarantee.get(cell):
+            if node.parent is not None and cell in node.guarantee:
                 return self.granted[node.name].get(cell, 0) + amount <= node.guarantee[cell]
         return True

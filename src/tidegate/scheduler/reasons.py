@@ -53,9 +53,12 @@ def behind(ask: Ask, other: str, ahead: int) -> Waiting:
 
 def _too_large(ask: Ask, ledger: Ledger) -> bool:
     """Whether every part has a flavor that would do, were its nodes larger."""
-    flavors = {part: (part.flavor,) if part.flavor else ask.queue.flavors for part in ask.parts}
     return all(
-        any(hosting(ask, part, ledger, flavor) is not Hosting.NOWHERE for flavor in flavors[part]) for part in ask.parts
+        any(
+            hosting(ask, part, ledger, flavor) is not Hosting.NOWHERE
+            for flavor in ((part.flavor,) if part.flavor else ask.queue.flavors)
+        )
+        for part in ask.parts
     )
 
 

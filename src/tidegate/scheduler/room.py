@@ -130,7 +130,7 @@ class _Rights:
             return self._within(holding, floor)
         if not all(node in self.modest for node in below_meeting(self.ask.queue, holding.queue)):
             return None
-        if not floor or self.across is AcrossQueues.FAIR_SHARE:
+        if not floor or (self.across is AcrossQueues.FAIR_SHARE and not holding.was_impatient):
             apart = below_meeting(holding.queue, self.ask.queue)
             if all(self._stays_above(node, amounts) for node in apart):
                 return Rule.FAIR_SHARE

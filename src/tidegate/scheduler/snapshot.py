@@ -86,13 +86,17 @@ class Workload:
     max_run_seconds: int | None = None
     admitted_at: Instant | None = None
     waiting_since: Instant | None = None
-    """Since when its floor waits: its eviction, or else (None) its creation."""
+    """Since when its floor waits, or waited until it was admitted: its eviction, or else (None) its creation."""
     evictions: int = 0
     requeue_at: Instant | None = None
 
     @property
     def namespace(self) -> str:
         return self.name.partition("/")[0]
+
+    @property
+    def waits_since(self) -> Instant:
+        return self.created if self.waiting_since is None else self.waiting_since
 
     @property
     def ends_by(self) -> Instant | None:

@@ -109,8 +109,10 @@ def surplus_units(holding: Holding) -> Iterator[Unit]:
         surplus = holding.surplus(index)
         if not surplus:
             continue
-        step = holding.workload.pod_sets[index].step
-        count = surplus - (surplus - 1) // step * step
+        pod_set = holding.workload.pod_sets[index]
+        # Steps are counted from the floor, with the pods that ended well.
+        above = holding.count(index) + pod_set.ended - min(pod_set.floor, pod_set.count)
+        count = min(surplus, (above - 1) % pod_set.step + 1)
         counts = holding.granted[index]
         order = holding.queue.flavors if holding.queue else ()
         flavors = sorted((flavor for flavor, there in counts.items() if there), key=_place(order), reverse=True)
