@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.scheduler.world import World
 from tidegate.scheduler import Plan, Rule, plan
 from tidegate.scheduler.amounts import Cells, add, of_pods
+from tidegate.scheduler.fairness import share
 from tidegate.scheduler.tree import Tree
 
 
@@ -75,6 +76,20 @@ def nothing_taken_was_needless(before: World, decided: Plan) -> None:
             for node in path
             for cell, amount in back.items()
         ) or any(node.limits or node.kept for node in tree.nodes.values()), taken
+
+
+def fair_reclaim_stops_at_what_is_deserved(world: World, decided: Plan) -> None:
+    """Law 3: a queue from which only FairShare took still has at least the share it deserves."""
+    nodes = Tree(world.snapshot()).nodes
+    rules: dict[str, set[Rule]] = {}
+    for taken in (*decided.shrinks, *decided.evictions):
+        by_queue = rules.setdefault(world.workloads[taken.workload].queue, set())
+        by_queue.update(cause.rule for cause in taken.causes)
+    for queue, by in rules.items():
+        if by == {Rule.FAIR_SHARE}:
+            standing = decided.standings[queue]
+            cells = {(flavor, name): n for flavor, some in standing.deserved.items() for name, n in some.items()}
+            assert standing.share >= share(nodes[queue], cells), (queue, standing)
 
 
 def _amounts(world: World, name: str, counts: object) -> Cells:

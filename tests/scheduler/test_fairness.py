@@ -22,7 +22,7 @@ def test_the_drf_papers_example_gives_three_to_a_and_two_to_b() -> None:
 
 
 def test_no_leaf_starves_in_the_hdrf_papers_example() -> None:
-    """n2's children need different resources; that n2.1 takes all cpu must not keep n2.2 from memory nobody else uses."""
+    """n2's children need different resources; that one takes cpu must not keep the other from memory nobody uses."""
     world = World(cpu="10", memory="10Gi")
     world.cluster_queue("n1", parent="root")
     world.cluster_queue("n2", parent="root")

@@ -73,7 +73,8 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool
         # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
         node = short[0].node
         if node not in victims:
-            victims[node] = Victims(draft, node, rights.permit, needed_by=ask.name, near=ask.queue)
+            scope = min(node, rights.scope, key=ask.queue.path.index)
+            victims[node] = Victims(draft, scope, rights.permit, needed_by=ask.name, near=ask.queue)
         rights.short = [lack for lack in short if lack.node is node]
         unit = victims[node].take(rights.short)
         if unit is None:
@@ -118,6 +119,8 @@ class _Rights:
             if node.parent is not None and share(node, granted, need) > deserved:
                 break
             self.modest.add(node)
+        # Nobody outside of this node can be asked to give way.
+        self.scope = ask.queue.path[min(len(self.modest), len(ask.queue.path) - 1)]
 
     @property
     def any(self) -> bool:
