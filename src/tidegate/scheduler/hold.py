@@ -1,0 +1,115 @@
+"""Held room: what is set aside for asks that lost patience, and who may use it meanwhile.
+
+When an ask that has waited longer than its ClusterQueue's patience is next and does not fit, all that is free of what
+it needs is set aside, on every node of its path, so that no other queue can take it either; cycle by cycle it
+collects what others give back. Backfill: an ask that surely ends before the held room is complete does no harm there.
+When that is can only be told from those who must end (`maxRunSeconds`); where it cannot be told nobody backfills, or
+a stream of small jobs could keep a large gang waiting for ever.
+"""
+
+from __future__ import annotations
+
+from tidegate.scheduler.amounts import Cells
+from tidegate.scheduler.asks import Ask
+from tidegate.scheduler.draft import Draft
+from tidegate.scheduler.fit import Placement, in_one_flavor_each, place
+from tidegate.scheduler.ledger import Ledger
+from tidegate.scheduler.snapshot import Instant
+from tidegate.scheduler.tree import TreeNode
+
+
+class _Hold:
+    """Room set aside for one ask."""
+
+    def __init__(self, ask: Ask, need: Cells) -> None:
+        self.ask = ask
+        self.need = need
+        self.by_node: list[tuple[TreeNode, Cells]] = []
+
+
+class HeldRoom:
+    """All room that is set aside in a draft."""
+
+    def __init__(self, draft: Draft, empty: Ledger) -> None:
+        self.draft = draft
+        self.empty = empty
+        self._holds: list[_Hold] = []
+        self._complete: dict[str, Instant | None] = {}
+
+    def hold(self, ask: Ask) -> None:
+        """Set aside what is free of what the ask needs, in the flavors it likes best and could have."""
+        ledger = self.draft.ledger
+        need = next((one.need for one in in_one_flavor_each(ask, ledger) if self.empty.fits(ask.queue, one.need)), None)
+        if need is None and (split := place(ask, self.empty)):
+            need = split.need
+        if need is None:
+            return
+        hold = _Hold(ask, need)
+        for node in ask.queue.path:
+            free = {cell: min(amount, ledger.free(node, cell, most=amount)) for cell, amount in need.items()}
+            hold.by_node.append((node, {cell: amount for cell, amount in free.items() if amount > 0}))
+        self._holds.append(hold)
+        self._reserve(hold, 1)
+
+    def in_the_way_of(self, ask: Ask) -> str | None:
+        """The workload for which room is held that this ask would otherwise get."""
+        if not self._holds:
+            return None
+        return self._holds[0].ask.name if self._without(self._holds, ask) else None
+
+    def backfill(self, ask: Ask) -> Placement | None:
+        """Where the ask fits in room that is held for asks which can only start after it has ended."""
+        end = self._ends(ask)
+        if end is None:
+            return None
+        later = [hold for hold in self._holds if (done := self._complete_at(hold)) is not None and end <= done]
+        return self._without(later, ask) if later else None
+
+    def _without(self, holds: list[_Hold], ask: Ask) -> Placement | None:
+        for hold in holds:
+            self._reserve(hold, -1)
+        placement = place(ask, self.draft.ledger)
+        for hold in holds:
+            self._reserve(hold, 1)
+        return placement
+
+    def _reserve(self, hold: _Hold, times: int) -> None:
+        for node, cells in hold.by_node:
+            self.draft.ledger.reserve(node, cells, times)
+
+    def _ends(self, ask: Ask) -> Instant | None:
+        seconds = ask.holding.workload.max_run_seconds
+        if seconds is None:
+            return None
+        began = ask.holding.workload.admitted_at
+        return (self.draft.now if began is None else began) + seconds
+
+    def _complete_at(self, hold: _Hold) -> Instant | None:
+        """By when the held ask surely fits, as those end who must; None if that cannot be told."""
+        if hold.ask.name not in self._complete:
+            self._complete[hold.ask.name] = self._completion(hold)
+        return self._complete[hold.ask.name]
+
+    def _completion(self, hold: _Hold) -> Instant | None:
+        ledger, queue = self.draft.ledger, hold.ask.queue
+        ending = sorted(
+            (end, other.workload.name)
+            for other in self.draft.below(queue.path[-1])
+            if other.admitted and (end := other.workload.ends_by) is not None
+        )
+        for reserved in self._holds:
+            self._reserve(reserved, -1)
+        ended, found = [], None
+        for end, name in ending:
+            other = self.draft.holdings[name]
+            assert other.queue is not None
+            ended.append((other.queue, other.amounts()))
+            ledger.grant(*ended[-1], -1)
+            if ledger.fits(queue, hold.need):
+                found = end
+                break
+        for where, amounts in ended:
+            ledger.grant(where, amounts)
+        for reserved in self._holds:
+            self._reserve(reserved, 1)
+        return found

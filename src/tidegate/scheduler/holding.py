@@ -1,0 +1,53 @@
+"""What one workload holds while a plan is being made."""
+
+from __future__ import annotations
+
+from tidegate.model.kinds.cluster_queue import Ordering
+from tidegate.scheduler.amounts import Cells, add, of_pods
+from tidegate.scheduler.snapshot import Workload
+from tidegate.scheduler.tree import TreeNode
+
+
+class Holding:
+    """The counts of a workload by pod set and flavor, changed only by the draft that keeps the ledger in step."""
+
+    __slots__ = ("admitted", "granted", "held", "new", "present", "queue", "workload")
+
+    def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False) -> None:
+        self.workload = workload
+        self.queue = queue
+        self.admitted = workload.admitted_at is not None and not afresh
+        self.new = False
+        """Admitted by this very plan: nobody takes such a floor back in the same breath."""
+        self.present = [{} if afresh else ps.present for ps in workload.pod_sets]
+        self.granted: list[dict[str, int]] = [{} if afresh else dict(ps.granted) for ps in workload.pod_sets]
+        self.held: list[dict[str, int]] = [{} if afresh else dict(ps.held) for ps in workload.pod_sets]
+
+    def count(self, index: int) -> int:
+        """Pods of one pod set."""
+        return sum(self.granted[index].values())
+
+    def surplus(self, index: int) -> int:
+        """Pods above the floor."""
+        return max(0, self.count(index) - self.workload.pod_sets[index].least)
+
+    def going(self, index: int, flavor: str) -> int:
+        """Pods that are there without a grant."""
+        return max(0, self.present[index].get(flavor, 0) - self.granted[index].get(flavor, 0))
+
+    @property
+    def was_impatient(self) -> bool:
+        """Whether it was admitted because it had lost patience, perhaps beyond what its queue deserves. Its floor is
+        then safe from those who deserve more: they would take it back at once, and it would wait for ever."""
+        at, queue = self.workload.admitted_at, self.queue
+        if at is None or queue is None or queue.rules.ordering is Ordering.STRICT:
+            return False
+        return at - self.workload.waits_since > queue.rules.patience.seconds
+
+    def amounts(self) -> Cells:
+        """All it holds."""
+        total: Cells = {}
+        for pod_set, counts in zip(self.workload.pod_sets, self.granted, strict=True):
+            for flavor, count in counts.items():
+                add(total, of_pods(flavor, pod_set.requests, count))
+        return total
