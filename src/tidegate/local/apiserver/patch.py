@@ -121,7 +121,8 @@ def _read(served: Served, live: Object, patched: Object) -> Decoded:
     touched = {key: value for key, value in patched.items() if live.get(key) is not value}
     decoded = served.decode_value(dict(touched))
     kept = {key: value for key, value in patched.items() if key not in touched}
-    return Decoded(kept | {key: decoded.obj[key] for key in touched if key in decoded.obj}, decoded.complaints)
+    # What was removed may be something no object of the kind is without: an empty spec.
+    return Decoded(kept | {key: value for key, value in decoded.obj.items() if key not in kept}, decoded.complaints)
 
 
 def check_patched_type(served: Served, patched: Object, show: Show) -> None:
