@@ -10,9 +10,10 @@ from tidegate.local.apiserver.answers import answer_object, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bodies import checked
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.identity import check_name, put_in_namespace
 from tidegate.local.apiserver.managed import applied
 from tidegate.local.apiserver.routes import is_true
-from tidegate.local.apiserver.write import check_name, create_object, put_in_namespace, update_object
+from tidegate.local.apiserver.write import create_object, update_object
 from tidegate.local.errors import bad_request, conflict
 from tidegate.local.patch.refusal import not_an_object
 from tidegate.local.schema.bodies import UnreadableError

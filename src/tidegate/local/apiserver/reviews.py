@@ -10,8 +10,8 @@ from tidegate.local.apiserver.answers import answer_data
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bodies import decoded_body
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.identity import put_in_namespace
 from tidegate.local.apiserver.options import check_options
-from tidegate.local.apiserver.write import put_in_namespace
 from tidegate.local.errors import bad_request, invalid_object
 
 

@@ -11,13 +11,14 @@ from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.apply import APPLY_PATCH, configuration, told_repeats
 from tidegate.local.apiserver.bodies import decoded_body, whole_body
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.identity import check_name, put_in_namespace
 from tidegate.local.apiserver.managed import applied
 from tidegate.local.apiserver.options import check_options, check_patch_options
 from tidegate.local.apiserver.patch import checked_media, patcher
 from tidegate.local.apiserver.routes import is_true
 from tidegate.local.apiserver.selectors import selector_text
 from tidegate.local.apiserver.served import Decoded, Served
-from tidegate.local.apiserver.write import check_name, put_in_namespace, update_object
+from tidegate.local.apiserver.write import update_object
 from tidegate.local.crds.scale import Scale
 from tidegate.local.errors import ApiError, bad_request, conflict, invalid, invalid_object, not_found
 from tidegate.local.kinds.strategy import Strategy

@@ -8,8 +8,9 @@ from tidegate.local.apiserver.answers import answer_object
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.bodies import decoded_body
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.identity import check_name, put_in_namespace
 from tidegate.local.apiserver.options import check_options
-from tidegate.local.apiserver.write import check_name, create_object, put_in_namespace, update_object
+from tidegate.local.apiserver.write import create_object, update_object
 
 
 async def update(api: Api, call: Call) -> Response:

@@ -22,13 +22,12 @@ from tidegate.local.apiserver.addresses import allocate, keep_address
 from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.identity import carry_over, check_identity, put_in_namespace, revision_of
 from tidegate.local.apiserver.managed import managed_on_update
 from tidegate.local.errors import (
     ApiError,
     already_exists,
-    bad_request,
     conflict,
-    invalid,
     invalid_object,
     not_found,
 )
@@ -94,7 +93,7 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     allocate(api, call, obj, None)
     asked.obj, asked.name = obj, obj["metadata"]["name"]
     await api.admission.validate(asked)
-    if _revision(obj["metadata"].pop("resourceVersion", "")):
+    if revision_of(obj["metadata"].pop("resourceVersion", "")):
         raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
     key = served.key(call.namespace, asked.name)
     there = api.store.newest(key)
@@ -107,11 +106,6 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     if there and b'"deletionTimestamp":' in there.value and decode(there.value)["metadata"].get("deletionTimestamp"):
         error.message = f"object is being deleted: {error.message}"
     raise error
-
-
-def _revision(version: str) -> int:
-    """A resourceVersion as a number; 0 for none, and for one that is no number."""
-    return int(version) if version.isascii() and version.isdigit() else 0
 
 
 def _manage(call: Call, obj: Object, old: Object | None) -> None:
@@ -138,16 +132,6 @@ def _place(api: Api, call: Call, obj: Object) -> None:
             metadata["name"] = prefix[:58] + "".join(random.choices(_SUFFIX, k=5))  # noqa: S311
             if api.store.newest(call.served.key(call.namespace, metadata["name"])) is None:
                 break
-
-
-def put_in_namespace(call: Call, metadata: Object) -> None:
-    if not call.served.namespaced:
-        return
-    given = metadata.get("namespace")
-    if given and given != call.namespace:
-        message = "the namespace of the provided object does not match the namespace sent on the request"
-        raise bad_request(message)
-    metadata["namespace"] = call.namespace
 
 
 def _fill_in(call: Call, obj: Object) -> None:
@@ -216,7 +200,7 @@ async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> 
     strategy, binding = call.served.strategy, call.subresource == "binding"
     if call.subresource != "status" or call.served.kind not in _PLAIN_STATUS:
         strategy.default(obj)
-    _carry_over(obj, old)
+    carry_over(obj, old)
     if not binding:  # Nobody owns the choice of a node.
         _manage(call, obj, old)
     asked = attributes(api, call, "UPDATE", obj, old)
@@ -250,52 +234,6 @@ async def put(api: Api, call: Call, row: Row, obj: Object) -> bytes:
         await api.store.remove(row.key, lambda revision: stored(last, revision), expected=row)
         return stored(obj, row.revision)  # The client sees what it wrote, which nobody will see again.
     return (await api.store.put(row.key, lambda revision: stored(obj, revision), expected=row)).value
-
-
-def check_name(call: Call, metadata: Object) -> None:
-    name = metadata.get("name")
-    if not name:
-        why = f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
-        raise bad_request(why)
-    if name != call.name:
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-
-
-def check_identity(call: Call, obj: Object, old: Object, *, patched: bool) -> None:
-    """Name, namespace, uid and version in the body must be those of the object that is there."""
-    served, metadata, known = call.served, obj.setdefault("metadata", {}), old["metadata"]
-    put_in_namespace(call, metadata)
-    check_name(call, metadata)
-    uid = metadata.get("uid")
-    if uid and uid != known["uid"] and not patched:
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {known['uid']}"
-        raise conflict(served.group, served.plural, call.name, why)
-    version = metadata.get("resourceVersion") or ""
-    if version == known["resourceVersion"]:
-        return
-    if version and not (version.isascii() and version.isdigit()):
-        raise ApiError(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    if _revision(version):
-        raise conflict(served.group, served.plural, call.name)
-    if not served.strategy.unconditional_update:
-        error = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        raise invalid_object(served.group, served.plural, call.name, [error])
-
-
-def _carry_over(obj: Object, old: Object) -> None:
-    """What belongs to the server stays as it is, whatever the body says; what contradicts it is for validation."""
-    metadata, known = obj["metadata"], old["metadata"]
-    metadata.pop("selfLink", None)
-    for key in ("resourceVersion", "creationTimestamp", "generation"):
-        if key in known:
-            metadata[key] = known[key]
-        else:
-            metadata.pop(key, None)
-    metadata.setdefault("uid", known["uid"])
-    if "deletionTimestamp" in known:
-        metadata["deletionTimestamp"] = known["deletionTimestamp"]
-    if "deletionGracePeriodSeconds" in known:
-        metadata.setdefault("deletionGracePeriodSeconds", known["deletionGracePeriodSeconds"])
 
 
 def rules_of(call: Call) -> Strategy | None:
