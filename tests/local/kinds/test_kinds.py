@@ -95,7 +95,8 @@ def test_at_most_one_owner_controls() -> None:
 def test_metadata_that_never_changes(key: str) -> None:
     """An object is who it is, and dies when it was told to."""
     old = {"metadata": {"name": "a", "namespace": "n", "uid": "1", "resourceVersion": "1"}}
-    (error,) = metadata.validate_update({"metadata": old["metadata"] | {key: "other"}}, old)
+    error, *again = metadata.validate_update({"metadata": old["metadata"] | {key: "other"}}, old)
+    assert all(repeated == error for repeated in again)  # Kubernetes says some things twice.
     assert (error.field, error.cause["reason"]) == (f"metadata.{key}", "FieldValueInvalid")
 
 
@@ -104,7 +105,7 @@ def test_a_dying_object_gets_no_new_finalizers() -> None:
     old = {"metadata": {"name": "a", "resourceVersion": "1", "deletionTimestamp": "t", "finalizers": ["a/b", "a/c"]}}
     more = {"metadata": old["metadata"] | {"finalizers": ["a/b", "a/c", "a/d"]}}
     fewer = {"metadata": old["metadata"] | {"finalizers": ["a/b"]}}
-    assert [error.field for error in metadata.validate_update(more, old)] == ["metadata.finalizers"]
+    assert {error.field for error in metadata.validate_update(more, old)} == {"metadata.finalizers"}
     assert metadata.validate_update(fewer, old) == []
 
 
