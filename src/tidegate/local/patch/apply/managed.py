@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from tidegate.kube.wire import Object
-from tidegate.local.errors import shown
 from tidegate.local.patch.apply.fieldset import FieldSet, difference, parsed, union
 
 Entries = list[Object]
@@ -44,7 +45,7 @@ def identity_text(entry: Object) -> str:
     """The identity as Kubernetes writes it down, and sorts by."""
     shows_version = entry["operation"] == "Update"
     names = ["manager", "operation", *(["apiVersion"] if shows_version else []), "subresource"]
-    return shown({name: entry[name] for name in names if entry.get(name)})
+    return msgspec.json.encode({name: entry[name] for name in names if entry.get(name)}).decode()
 
 
 def new_entry(who: Identity, api_version: str, fields: FieldSet, time: str | None) -> Object:
