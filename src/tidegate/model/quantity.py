@@ -134,26 +134,6 @@ class Quantity:
 ZERO = Quantity(0)
 
 
-def canonical(text: str | int | float) -> str:
-    """The form in which an API server shows what the user wrote.
-
-    Kubernetes keeps the user's own text where it is already short ("+1", "1E3"), so this does as well.
-    """
-    text = text.strip() if isinstance(text, str) else repr(text)
-    quantity = Quantity.parse(text)
-    found = _FORM.fullmatch(text)
-    assert found is not None
-    shifted = (found[2] or "").lstrip("0") + (found[3] or "")
-    if quantity.notation == "binary":
-        if not found[3] and len(shifted) < 8 and int(shifted or "0") & 7:
-            return text
-    elif 0 < len(shifted) <= 18:
-        scale = (int(found[5]) if found[5] else _DECIMAL[found[6] or ""]) - len(found[3] or "")
-        if scale >= -9 and scale % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0":
-            return text
-    return str(quantity)
-
-
 def _binary(amount: int) -> str:
     step = 0
     while amount % 1024 == 0 and step < 6:

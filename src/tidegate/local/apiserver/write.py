@@ -283,6 +283,3 @@ def validate_changed(call: Call, obj: Object, old: Object) -> None:
             call.warnings += strategy.warnings(obj)
     if errors:
         raise invalid_object(served.group, served.kind, call.name, errors)
-
-
-__all__ = ["ApiError", "Written", "create_object", "update_object"]

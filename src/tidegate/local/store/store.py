@@ -48,8 +48,6 @@ class Subscription:
         self.prefix = prefix
         self.bucket = bucket
         self.closed = False
-        self.reached = 0
-        """The revision up to which everything has been handed out, events or not."""
         self._waiting: deque[Change] = deque()
         self._woken: asyncio.Future[None] | None = None
 
@@ -241,7 +239,6 @@ class Store:
         """
         past = list(self._log.since(since, prefix)) if since < self.revision else []
         subscription = Subscription(prefix, bucket_of(prefix))
-        subscription.reached = self.revision
         self._subscriptions.setdefault(subscription.bucket, set()).add(subscription)
         # The log may already hold rows whose commit has not been announced: they come by the subscription.
         return [change for change in past if change.row.revision <= self.revision], subscription
