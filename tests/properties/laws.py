@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
+
 from tests.scheduler.world import World
+from tidegate.model.resources import Resources
 from tidegate.scheduler import Plan, Rule, plan
-from tidegate.scheduler.amounts import Cells, add, of_pods
-from tidegate.scheduler.fairness import share
-from tidegate.scheduler.tree import Tree
+from tidegate.scheduler.tree.cells import Cell
+from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.tree import Tree
+
+Cells = Counter[Cell]
+
+
+def of_pods(flavor: str, requests: Resources, count: int) -> dict[Cell, int]:
+    return {(flavor, resource): amount * count for resource, amount in requests.items()}
+
+
+def bound_of(node: TreeNode, cell: Cell) -> int | None:
+    """How much of a cell a node may hold; None: as much as the nodes above it."""
+    return node.bounds.get(cell) if node.parent else node.bounds.get(cell, 0)
+
+
+def share(node: TreeNode, cells: dict[Cell, int]) -> Fraction:
+    """The share of a node that holds this much, as the design defines it."""
+    assert node.parent is not None
+    excess: Counter[str] = Counter()
+    whole: Counter[str] = Counter()
+    for (flavor, resource), amount in cells.items():
+        excess[resource] += max(0, amount - node.guarantees.get((flavor, resource), 0))
+    for (_, resource), amount in node.parent.capacities.items():
+        whole[resource] += amount
+    return max((Fraction(some, whole[name] or 1) for name, some in excess.items()), default=Fraction(0)) / node.weight
 
 
 def holds(world: World) -> dict[str, Cells]:
     """What is granted below every node of the tree."""
     tree = Tree(world.snapshot())
-    total: dict[str, Cells] = {name: {} for name in tree.nodes}
+    total: dict[str, Cells] = {name: Counter() for name in tree.nodes}
     for workload in world.workloads.values():
         for pod_set in workload.pod_sets:
             for flavor, count in pod_set.granted.items():
                 for node in tree.nodes[workload.queue].path:
-                    add(total[node.name], of_pods(flavor, pod_set.requests, count))
+                    total[node.name].update(of_pods(flavor, pod_set.requests, count))
     return total
 
 
@@ -26,7 +53,7 @@ def nothing_is_over_committed(world: World) -> None:
     tree, held = Tree(world.snapshot()), holds(world)
     for name, node in tree.nodes.items():
         for cell, amount in held[name].items():
-            bound = node.bound(cell)
+            bound = bound_of(node, cell)
             assert bound is None or amount <= bound, (name, cell, amount, bound)
         for resource, limit in node.limits.items():
             assert sum(amount for (_, one), amount in held[name].items() if one == resource) <= limit
@@ -60,22 +87,23 @@ def taking_has_a_reason(world: World, decided: Plan) -> None:
 def nothing_taken_was_needless(before: World, decided: Plan) -> None:
     """Law 2: giving any one victim everything back would over-commit something."""
     tree = Tree(before.snapshot())
-    after: dict[str, Cells] = {name: dict(cells) for name, cells in holds(before).items()}
+    after = holds(before)
     changes = [(change, 1) for change in decided.grants]
     changes += [(change, -1) for change in (*decided.shrinks, *decided.evictions)]  # type: ignore[misc]
     for change, sign in changes:
         for node in tree.nodes[before.workloads[change.workload].queue].path:
-            add(after[node.name], _amounts(before, change.workload, change.pods), sign)
+            for cell, amount in _amounts(before, change.workload, change.pods).items():
+                after[node.name][cell] += amount * sign
     for taken in (*decided.shrinks, *decided.evictions):
         if any(cause.needed_by is None for cause in taken.causes):
             continue
         back = _amounts(before, taken.workload, taken.pods)
         path = tree.nodes[before.workloads[taken.workload].queue].path
         assert any(
-            (bound := node.bound(cell)) is not None and after[node.name].get(cell, 0) + amount > bound
+            (bound := bound_of(node, cell)) is not None and after[node.name][cell] + amount > bound
             for node in path
             for cell, amount in back.items()
-        ) or any(node.limits or node.kept for node in tree.nodes.values()), taken
+        ) or any(node.limits or node.keeps for node in tree.nodes.values()), taken
 
 
 def fair_reclaim_stops_at_what_is_deserved(world: World, decided: Plan) -> None:
@@ -93,10 +121,10 @@ def fair_reclaim_stops_at_what_is_deserved(world: World, decided: Plan) -> None:
 
 
 def _amounts(world: World, name: str, counts: object) -> Cells:
-    total: Cells = {}
+    total: Cells = Counter()
     for pod_set in world.workloads[name].pod_sets:
         for flavor, count in counts.get(pod_set.name, {}).items():  # type: ignore[attr-defined]
-            add(total, of_pods(flavor, pod_set.requests, count))
+            total.update(of_pods(flavor, pod_set.requests, count))
     return total
 
 

@@ -2,16 +2,15 @@
 
     Snapshot ─► plan(snapshot, now) ─► Plan
 
-Read `cycle` first: it is the story. Below it, in the order in which they build on each other: `snapshot` and `plan`
-(what goes in and comes out), `tree`, `ledger` and `fit` (what fits where), `fairness`, `policies` and `order` (whose
-turn it is), `deserved`, `room`, `victims`, `hold` and `giveback` (who gives way).
+Read `cycle` first: it is the story. `snapshot` and `plan` are what goes in and comes out; `tree` is what there is,
+`line` whose turn it is, `room` who gives way, `deserved` what would be fair. `planner` keeps it all between cycles.
 
 Everything here is pure: no clock, randomness, async, logging or I/O, no floats; it imports `tidegate.model` and nothing
 else of ours. Entry points for policies are looked up by whoever calls `plan`.
 """
 
-from tidegate.scheduler.cycle import plan
 from tidegate.scheduler.plan import Cause, Eviction, Grant, Plan, Rule, Shrink, Standing, Start, Waiting
+from tidegate.scheduler.planner import Planner, plan
 from tidegate.scheduler.policies import BUILT_IN, Candidate, Policies, Policy
 from tidegate.scheduler.reasons import message
 from tidegate.scheduler.snapshot import Instant, Node, PodSet, Snapshot, Taint, Workload
@@ -25,6 +24,7 @@ __all__ = [
     "Instant",
     "Node",
     "Plan",
+    "Planner",
     "PodSet",
     "Policies",
     "Policy",

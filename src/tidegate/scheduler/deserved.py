@@ -10,69 +10,169 @@ core, one GiB or one piece, behind all real asks of the Queue.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering, Stop
 from tidegate.model.quantity import NANO
 from tidegate.model.resources import NOTHING, Resources
-from tidegate.scheduler.draft import Draft
-from tidegate.scheduler.fairness import Deserved
-from tidegate.scheduler.fit import place
-from tidegate.scheduler.gate import allowed
-from tidegate.scheduler.holding import Holding
-from tidegate.scheduler.ledger import Ledger
-from tidegate.scheduler.order import Line
+from tidegate.scheduler.line.asks import Ask, Row
+from tidegate.scheduler.line.fit import place
+from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.policies import Policies
-from tidegate.scheduler.reasons import can_ever_fit
 from tidegate.scheduler.snapshot import PodSet, Snapshot, Workload
-from tidegate.scheduler.tree import Tree, TreeNode
+from tidegate.scheduler.tree.ledger import Ledger
+from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.tree import Tree
 
 _LAST = 2**62
 _GIB = 2**30 * NANO
 _MOST_UNITS = 256
 
 
-def deserved(snapshot: Snapshot, tree: Tree, empty: Ledger, policies: Policies) -> Deserved:
-    """What every node deserves."""
-    demand = list(_demand(snapshot, tree))
-    draft = Draft(tree, (Holding(workload, tree.nodes[workload.queue], afresh=True) for workload in demand), now=0)
-    line = Line(draft, policies, lambda *_: None)
-    for holding in draft.holdings.values():
-        line.join(holding)
-    line.open()
-    while ask := line.next():
-        placement = place(ask, draft.ledger)
-        if placement is not None:
-            draft.grant(ask, placement)
-            line.granted(ask)
-        elif ask.queue.rules.ordering is Ordering.STRICT and can_ever_fit(ask, empty):
-            line.block(ask)
+class Deserved:
+    """What every node deserves, worked out when somebody asks and demand has changed since."""
+
+    def __init__(self, tree: Tree, policies: Policies, snapshot: Snapshot) -> None:
+        self.tree = tree
+        self.policies = policies
+        self._requests = {name: queue.request for name, queue in snapshot.queues.items() if queue.request}
+        self._demand: dict[str, Workload] = {}
+        self._totals: dict[str, Resources] = dict.fromkeys(self._requests, NOTHING)
+        self._empty = Ledger(tree)
+        self._ledger = Ledger(tree)
+        self._line = Line(tree, self._ledger, policies)
+        self._granted: dict[str, Holding] = {}
+        self._settled = False
+
+    # ── demand ──
+
+    def want(self, workload: Workload) -> None:
+        """A workload wants something, or something else than before."""
+        before = self._demand.get(workload.name)
+        if before is not None and _same_demand(before, workload):
+            return
+        if before is not None:
+            self.forget(before.name)
+        self._demand[workload.name] = workload
+        self._count(workload, 1)
+        queue = self.tree.nodes[workload.queue]
+        row = self._line.join(workload, queue)
+        self._settled = self._settled and self._behind_one_like_it(row, workload)
+
+    def forget(self, name: str) -> None:
+        """It wants nothing any more."""
+        workload = self._demand.pop(name, None)
+        if workload is None:
+            return
+        self._count(workload, -1)
+        if name not in self._granted and self._settled:
+            row = self._line.floor_of(workload)
+            # One that stood behind others which did not fit changes nothing by going.
+            self._settled = row is not None and row.row.asks[0] != row.place and row.row.failed
         else:
-            line.set_aside(ask)
-    return Deserved(draft.ledger.granted, tree.nodes)
+            self._settled = False
+        self._take_out(name)
+        self._line.leave(workload)
+
+    def _behind_one_like_it(self, row: Row, workload: Workload) -> bool:
+        """Whether somebody of the same row was looked at before it, in vain: then nobody looks at it either."""
+        return row.failed and row.asks[0][1] != workload.name
+
+    def _count(self, workload: Workload, times: int) -> None:
+        if workload.queue in self._totals:
+            wanted = sum((one.requests * one.wanted for one in workload.pod_sets), NOTHING)
+            self._totals[workload.queue] += wanted * times
+
+    # ── what is deserved ──
+
+    def share(self, node: TreeNode) -> int:
+        """The share of a node that holds just what it deserves, in its parent's units."""
+        self._settle()
+        return self._ledger.shares[node.index]
+
+    def amounts(self, node: TreeNode) -> list[int]:
+        """By axis."""
+        self._settle()
+        return self._ledger.granted[node.index]
+
+    def _settle(self) -> None:
+        if self._settled:
+            return
+        self._start_afresh()
+        line = self._line
+        while ask := line.next():
+            placement = place(ask.row, self._ledger)
+            if placement is not None:
+                self._grant(ask, placement)
+            elif ask.queue.rules.ordering is Ordering.STRICT and self._can_ever_fit(ask):
+                line.block(ask)
+            else:
+                line.set_aside(ask)
+        self._settled = True
+
+    def _start_afresh(self) -> None:
+        for name in list(self._granted):
+            self._take_out(name)
+            self._line.leave(self._demand[name])
+            self._line.join(self._demand[name], self.tree.nodes[self._demand[name].queue])
+        self._line.reopen()
+        for name, request in self._requests.items():
+            self._stand(name, request)
+
+    def _grant(self, ask: Ask, placement: Any) -> None:
+        workload = self._demand[ask.name]
+        holding = self._granted.get(ask.name)
+        if holding is None:
+            holding = self._granted[ask.name] = Holding(workload, ask.queue, afresh=True)
+        for index, flavor, count in placement.pods:
+            counts = holding.granted[index]
+            counts[flavor] = counts.get(flavor, 0) + count
+        self._ledger.grant(ask.queue, placement.need)
+        self._line.leave(workload)
+        self._line.join_growth(holding)
+        self._line.changed(ask.queue)
+
+    def _take_out(self, name: str) -> None:
+        holding = self._granted.pop(name, None)
+        if holding is not None and holding.queue is not None:
+            self._ledger.grant(holding.queue, holding.need(), -1)
+            self._line.changed(holding.queue)
+
+    def _can_ever_fit(self, ask: Ask) -> bool:
+        holding = self._granted.get(ask.name)
+        return can_ever_fit(ask, self._empty, holding)
+
+    def _stand(self, name: str, request: Resources) -> None:
+        """A Queue's standing request, as a workload that comes last."""
+        node = self.tree.nodes.get(name)
+        if node is None or node.stop is not Stop.NONE:
+            return
+        for workload in _standing(name, (request - self._totals[name]).positive(), node):
+            before = self._demand.get(workload.name)
+            if before is not None:
+                self._line.leave(before)
+            self._demand[workload.name] = workload
+            self._line.join(workload, node)
 
 
-def _demand(snapshot: Snapshot, tree: Tree) -> Iterator[Workload]:
-    real: dict[str, list[Workload]] = {}
-    for workload in snapshot.workloads:
-        wanted = _wanted(workload, snapshot, tree)
-        if wanted is not None:
-            real.setdefault(workload.queue, []).append(wanted)
-            yield wanted
-    for name, queue in snapshot.queues.items():
-        if queue.request and name in tree.nodes and tree.nodes[name].stop is Stop.NONE:
-            asked = sum((_total(workload) for workload in real.get(name, ())), NOTHING)
-            yield from _standing(name, (queue.request - asked).positive(), tree.nodes[name])
+def can_ever_fit(ask: Ask, empty: Ledger, holding: Holding | None) -> bool:
+    """Whether it would fit if nobody but the asker held anything."""
+    own = holding.need() if holding is not None else ()
+    empty.grant(ask.queue, own)
+    fits = place(ask.row, empty) is not None
+    empty.grant(ask.queue, own, -1)
+    return fits
 
 
-def _wanted(workload: Workload, snapshot: Snapshot, tree: Tree) -> Workload | None:
-    """The workload as demand, or None."""
-    queue = tree.nodes.get(workload.queue)
-    if not workload.active or queue is None or not queue.is_queue or queue.stop is Stop.HOLD_AND_DRAIN:
+def demand(workload: Workload, queue: TreeNode | None, *, allowed: bool) -> Workload | None:
+    """The workload as demand: what it wants, or None if it may want nothing."""
+    if not workload.active or queue is None or queue.stop is Stop.HOLD_AND_DRAIN:
         return None
     if workload.admitted_at is None:
-        return workload if queue.stop is Stop.NONE and allowed(workload, queue, snapshot) else None
+        return workload if queue.stop is Stop.NONE and allowed else None
     return workload if queue.stop is Stop.NONE else replace(workload, pod_sets=tuple(map(_as_it_is, workload.pod_sets)))
 
 
@@ -80,16 +180,22 @@ def _as_it_is(pod_set: PodSet) -> PodSet:
     return replace(pod_set, count=min(pod_set.count, sum(pod_set.granted.values()) + pod_set.ended))
 
 
-def _total(workload: Workload) -> Resources:
-    return sum((pod_set.requests * pod_set.wanted for pod_set in workload.pod_sets), NOTHING)
+def _same_demand(one: Workload, two: Workload) -> bool:
+    return _demand_of(one) == _demand_of(two)
 
 
-def _standing(queue: str, amounts: Resources, node: TreeNode) -> Iterable[Workload]:
+def _demand_of(workload: Workload) -> tuple[Any, ...]:
+    sets = tuple(
+        (one.wanted, one.least, one.step, one.requests, one.node_selector, one.mixes) for one in workload.pod_sets
+    )
+    return (workload.queue, workload.created, workload.priority, workload.max_run_seconds, sets)
+
+
+def _standing(queue: str, amounts: Resources, node: TreeNode) -> Iterator[Workload]:
     """Demand without a workload, in equal units and a rest; of resources that are there at all."""
-    amounts = amounts.only(frozenset(node.total_capacity))
-    if not amounts:
-        return
-    units = min(_MOST_UNITS, max(-(-amount // _unit(name)) for name, amount in amounts.items()))
+    there = {name for name, amount in zip(node.axes.resources, node.total_capacity, strict=True) if amount}
+    amounts = amounts.only(frozenset(there))
+    units = min(_MOST_UNITS, max((-(-amount // _unit(name)) for name, amount in amounts.items()), default=1))
     each = Resources({name: amount // units for name, amount in amounts.items()})
     rest = amounts - each * units
     sizes = [

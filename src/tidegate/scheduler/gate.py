@@ -6,39 +6,40 @@ from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.snapshot import Instant, Snapshot, Workload
-from tidegate.scheduler.tree import Tree, TreeNode
+from tidegate.scheduler.tree.node import TreeNode
 
 
-def kept_out(workload: Workload, tree: Tree, snapshot: Snapshot, now: Instant) -> Waiting | None:
+def kept_out(workload: Workload, queue: TreeNode | None, *, allowed: bool, now: Instant) -> Waiting | None:
     """Why a workload may not ask for its floor (or, once admitted, for more); None if it may."""
-    reason = _reason(workload, tree, snapshot, now)
+    reason = _reason(workload, queue, allowed, now)
     if reason is None:
         return None
     until = workload.requeue_at if reason is WaitingReason.BACKOFF else None
-    return Waiting(workload=workload.name, pod_set=None, reason=reason, at=_where(reason, workload, tree), until=until)
+    at = _stopped_at(queue) if reason is WaitingReason.QUEUE_STOPPED else None
+    return Waiting(workload=workload.name, pod_set=None, reason=reason, at=at, until=until)
 
 
-def _reason(workload: Workload, tree: Tree, snapshot: Snapshot, now: Instant) -> WaitingReason | None:
-    queue = tree.nodes.get(workload.queue)
+def _reason(workload: Workload, queue: TreeNode | None, allowed: bool, now: Instant) -> WaitingReason | None:
     if not workload.active:
         return WaitingReason.INACTIVE
-    if queue is None or not queue.is_queue:
+    if queue is None:
         return WaitingReason.NO_QUEUE
     if queue.stop is not Stop.NONE:
         return WaitingReason.QUEUE_STOPPED
     if workload.admitted_at is not None:
         return None
-    if not allowed(workload, queue, snapshot):
+    if not allowed:
         return WaitingReason.NOT_ALLOWED
     if workload.requeue_at is not None and workload.requeue_at > now:
         return WaitingReason.BACKOFF
     return None
 
 
-def allowed(workload: Workload, queue: TreeNode, snapshot: Snapshot) -> bool:
+def allowed(workload: Workload, queue: TreeNode | None, snapshot: Snapshot) -> bool:
     """Whether its namespace may use the ClusterQueue, and its submitter every ClusterQueue up to the root."""
-    labels = snapshot.namespaces.get(workload.namespace, {})
-    if not queue.rules.namespace_selector.matches(labels):
+    if queue is None:
+        return False
+    if not queue.rules.namespace_selector.matches(snapshot.namespaces.get(workload.namespace, {})):
         return False
     for node in queue.path:
         submitters = node.spec.submitters if node.spec else None
@@ -49,8 +50,7 @@ def allowed(workload: Workload, queue: TreeNode, snapshot: Snapshot) -> bool:
     return True
 
 
-def _where(reason: WaitingReason, workload: Workload, tree: Tree) -> str | None:
+def _stopped_at(queue: TreeNode | None) -> str | None:
     """The node that stops it."""
-    if reason is not WaitingReason.QUEUE_STOPPED:
-        return None
-    return next(node.name for node in tree.nodes[workload.queue].path if node.spec and node.spec.stop is not Stop.NONE)
+    path = queue.path if queue is not None else ()
+    return next((node.name for node in path if node.spec and node.spec.stop is not Stop.NONE), None)

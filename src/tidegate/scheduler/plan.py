@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
@@ -106,10 +106,6 @@ class Waiting:
     until: Instant | None = None
     """When the reason passes by itself."""
 
-    def of_another(self, workload: str, pod_set: str | None, ahead: int) -> Waiting:
-        """The same reason for an ask that does not differ from this one."""
-        return replace(self, workload=workload, pod_set=pod_set, ahead=ahead)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
@@ -134,8 +130,9 @@ class Plan:
     evictions: tuple[Eviction, ...] = ()
     starts: tuple[Start, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    standings: Mapping[str, Standing]
-    """By node: ClusterQueues by name, Queues by namespace/name."""
+    """Of everybody who waits, where a report was asked for."""
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    """By node: ClusterQueues by name, Queues by namespace/name; where a report was asked for."""
     unknown_policies: tuple[str, ...] = ()
     """ClusterQueues that name a policy nobody registered; they are served by drf."""
     wake_at: Instant | None = None

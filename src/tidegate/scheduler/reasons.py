@@ -3,88 +3,82 @@ ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from tidegate.model.flavored import Flavored
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.model.quantity import Quantity
-from tidegate.scheduler.amounts import Cells, flavored
-from tidegate.scheduler.asks import Ask
-from tidegate.scheduler.fit import Placement, choices, hosting, in_one_flavor_each, place
-from tidegate.scheduler.flavors import Hosting
-from tidegate.scheduler.ledger import Ledger, Short
+from tidegate.scheduler.line.asks import Ask, Row, hosting
+from tidegate.scheduler.line.fit import in_one_flavor_each, place
+from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Waiting
+from tidegate.scheduler.tree.cells import Cells, flavored
+from tidegate.scheduler.tree.flavors import Flavors, Hosting
+from tidegate.scheduler.tree.ledger import Ledger
 
 
-@contextmanager
-def alone(ask: Ask, empty: Ledger) -> Iterator[Ledger]:
-    """A ledger in which nobody but the asker holds anything."""
-    own = ask.holding.amounts()
-    empty.grant(ask.queue, own)
-    yield empty
-    empty.grant(ask.queue, own, -1)
-
-
-def can_ever_fit(ask: Ask, empty: Ledger) -> bool:
-    """Whether it would fit if nobody else held anything."""
-    with alone(ask, empty) as ledger:
-        return place(ask, ledger) is not None
-
-
-def why_it_waits(ask: Ask, ledger: Ledger, empty: Ledger, *, held_for: str | None, ahead: int) -> Waiting:
+def why_it_waits(ask: Ask, holding: Holding | None, ledger: Ledger, empty: Ledger) -> Waiting:
     """The reason of an ask for which there is no room and none can be made."""
-    if choices(ask, ledger) is None:
-        reason = WaitingReason.EXCEEDS_QUOTA if _too_large(ask, ledger) else WaitingReason.NO_MATCHING_FLAVOR
-        return Waiting(workload=ask.name, pod_set=ask.pod_set, reason=reason, ahead=ahead)
-    if held_for is not None:
-        return behind(ask, held_for, ahead)
-    if can_ever_fit(ask, empty):
-        return _short(ask, ledger, WaitingReason.WAITING_FOR_QUOTA, ahead)
-    with alone(ask, empty) as nobody_else:
-        return _short(ask, nobody_else, WaitingReason.EXCEEDS_QUOTA, ahead)
+    row = ask.row
+    pod_set = pod_set_of(ask, holding)
+    if not all(row.hosts):
+        too_large = _too_large(row, ledger.tree.flavors)
+        reason = WaitingReason.EXCEEDS_QUOTA if too_large else WaitingReason.NO_MATCHING_FLAVOR
+        return Waiting(workload=ask.name, pod_set=pod_set, reason=reason)
+    own = holding.need() if holding is not None else ()
+    empty.grant(ask.queue, own)
+    ever = place(row, empty) is not None
+    reason = WaitingReason.WAITING_FOR_QUOTA if ever else WaitingReason.EXCEEDS_QUOTA
+    waiting = _short(ask, pod_set, ledger if ever else empty, reason)
+    empty.grant(ask.queue, own, -1)
+    return waiting
 
 
-def behind(ask: Ask, other: str, ahead: int) -> Waiting:
+def pod_set_of(ask: Ask, holding: Holding | None) -> str | None:
+    """The name of the pod set that would grow; None for a floor."""
+    if ask.pod_set is None or holding is None:
+        return None
+    return holding.workload.pod_sets[ask.pod_set].name
+
+
+def behind(ask: Ask, holding: Holding | None, other: str) -> Waiting:
     """It may not pass another, or the room is held for that other."""
-    reason = WaitingReason.BEHIND_IN_QUEUE
-    return Waiting(workload=ask.name, pod_set=ask.pod_set, reason=reason, behind=other, ahead=ahead)
+    pod_set = pod_set_of(ask, holding)
+    return Waiting(workload=ask.name, pod_set=pod_set, reason=WaitingReason.BEHIND_IN_QUEUE, behind=other)
 
 
-def _too_large(ask: Ask, ledger: Ledger) -> bool:
+def _too_large(row: Row, flavors: Flavors) -> bool:
     """Whether every part has a flavor that would do, were its nodes larger."""
     return all(
         any(
-            hosting(ask, part, ledger, flavor) is not Hosting.NOWHERE
-            for flavor in ((part.flavor,) if part.flavor else ask.queue.flavors)
+            hosting(part, row.queue, flavors, flavor) is not Hosting.NOWHERE
+            for flavor in ((part.flavor,) if part.flavor else row.queue.flavors)
         )
-        for part in ask.parts
+        for part in row.kind.parts
     )
 
 
-def _short(ask: Ask, ledger: Ledger, reason: WaitingReason, ahead: int) -> Waiting:
+def _short(ask: Ask, pod_set: str | None, ledger: Ledger, reason: WaitingReason) -> Waiting:
     """By how much it is short in the flavors where that is least many resources, then the first in order."""
-    options = in_one_flavor_each(ask, ledger)
-    lists: list[tuple[Placement, list[Short]]] = [
-        (one, list(ledger.shortfalls(ask.queue, one.need))) for one in options
-    ]
-    _, short = min(lists, key=lambda option: len(option[1]))
+    lists = [list(ledger.shortfalls(ask.queue, way.need)) for way in in_one_flavor_each(ask.row)]
+    short = min(lists, key=len)
+    cells = ledger.tree.axes.cells
     lacking: Cells = {}
     for lack in short:
-        cell = (lack.cell[0] or "*", lack.cell[1])
+        flavor, resource = cells[lack.axes[0]]
+        cell = (flavor if len(lack.axes) == 1 else "*", resource)
         lacking[cell] = max(lacking.get(cell, 0), lack.lacking)
     where = max(short, key=lambda lack: (lack.lacking, lack.node.name)).node if short else ask.queue
     room = {
-        lack.cell: ledger.free(where, lack.cell, most=2**62) for lack in short if lack.node is where and lack.cell[0]
+        cells[lack.axes[0]]: ledger.free(where, lack.axes[0])
+        for lack in short
+        if lack.node is where and len(lack.axes) == 1
     }
     return Waiting(
         workload=ask.name,
-        pod_set=ask.pod_set,
+        pod_set=pod_set,
         reason=reason,
         short_by=flavored(lacking),
         at=where.name,
         room=flavored(room),
-        ahead=ahead,
     )
 
 

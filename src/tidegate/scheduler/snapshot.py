@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec
 from tidegate.model.kinds.flavor import ResourceFlavorSpec, TaintEffect
@@ -16,6 +18,12 @@ from tidegate.model.resources import NOTHING, Resources
 Instant = int
 Counts = Mapping[str, int]
 """Pods by flavor."""
+NO_ENTRIES: Mapping[str, Any] = MappingProxyType({})
+"""One for all: a million workloads that wait have four of these each."""
+
+
+def _no_entries() -> Mapping[str, Any]:
+    return NO_ENTRIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +41,7 @@ class Node:
 
     name: str
     allocatable: Resources
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=_no_entries)
     taints: tuple[Taint, ...] = ()
 
 
@@ -47,13 +55,13 @@ class PodSet:
     floor: int
     step: int = 1
     requests: Resources = NOTHING
-    node_selector: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=_no_entries)
     mixes: bool = True
     """Whether its pods may be of several flavors. Not where all are made from one template, as a Job's are."""
-    granted: Counts = field(default_factory=dict)
-    held: Counts = field(default_factory=dict)
+    granted: Counts = field(default_factory=_no_entries)
+    held: Counts = field(default_factory=_no_entries)
     """The part of `granted` whose pods may not start yet, since the pods that give way for them are still there."""
-    present: Counts = field(default_factory=dict)
+    present: Counts = field(default_factory=_no_entries)
     """Pods that exist on nodes; more than granted where pods are on their way out."""
     ended: int = 0
     """Pods that ended well. They ask for nothing any more."""
@@ -111,11 +119,11 @@ class Snapshot:
     """Everything a cycle may know."""
 
     nodes: tuple[Node, ...] = ()
-    flavors: Mapping[str, ResourceFlavorSpec] = field(default_factory=dict)
-    cluster_queues: Mapping[str, ClusterQueueSpec] = field(default_factory=dict)
-    queues: Mapping[str, QueueSpec] = field(default_factory=dict)
+    flavors: Mapping[str, ResourceFlavorSpec] = field(default_factory=_no_entries)
+    cluster_queues: Mapping[str, ClusterQueueSpec] = field(default_factory=_no_entries)
+    queues: Mapping[str, QueueSpec] = field(default_factory=_no_entries)
     """By namespace/name."""
-    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=_no_entries)
     """Labels by namespace."""
     workloads: tuple[Workload, ...] = ()
     """Those that have not finished."""

@@ -12,8 +12,8 @@ from enum import Enum
 
 from tidegate.model.kinds.flavor import ResourceFlavorSpec, TaintEffect, Toleration, TolerationOperator
 from tidegate.model.resources import Resources
-from tidegate.scheduler.amounts import Cells
-from tidegate.scheduler.snapshot import Node, PodSet, Snapshot, Taint
+from tidegate.scheduler.snapshot import Node, Snapshot, Taint
+from tidegate.scheduler.tree.cells import Cells
 
 DEFAULT = "default"
 
@@ -58,16 +58,15 @@ class Flavors:
                     total[flavor, resource] = int(total[flavor, resource] * ratio)
         return total
 
-    def hosting(self, flavor: str, pod_set: PodSet) -> Hosting:
-        """Whether one pod of the set could stand on an empty node of the flavor. Quota is another question."""
-        key = (flavor, pod_set.requests, frozenset(pod_set.node_selector.items()))
+    def hosting(self, flavor: str, requests: Resources, selector: frozenset[tuple[str, str]]) -> Hosting:
+        """Whether one such pod could stand on an empty node of the flavor. Quota is another question."""
+        key = (flavor, requests, selector)
         known = self._hosting.get(key)
         if known is None:
-            known = self._hosting[key] = self._judge(flavor, pod_set)
+            known = self._hosting[key] = self._judge(flavor, requests, selector)
         return known
 
-    def _judge(self, flavor: str, pod_set: PodSet) -> Hosting:
-        selector = pod_set.node_selector.items()
+    def _judge(self, flavor: str, requests: Resources, selector: frozenset[tuple[str, str]]) -> Hosting:
         nodes = self._nodes.get(flavor)
         if not nodes:  # Nodes may come later (an autoscaler): only what the flavor itself says can be judged.
             labels = self.specs[flavor].node_labels if flavor in self.specs else {}
@@ -75,7 +74,7 @@ class Flavors:
         open_to_it = [node for node in nodes if selector <= node.labels.items()]
         if not open_to_it:
             return Hosting.NOWHERE
-        if any(node.allocatable.covers(pod_set.requests) for node in open_to_it):
+        if any(node.allocatable.covers(requests) for node in open_to_it):
             return Hosting.YES
         return Hosting.TOO_LARGE
 

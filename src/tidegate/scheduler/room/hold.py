@@ -9,22 +9,22 @@ a stream of small jobs could keep a large gang waiting for ever.
 
 from __future__ import annotations
 
-from tidegate.scheduler.amounts import Cells
-from tidegate.scheduler.asks import Ask
-from tidegate.scheduler.draft import Draft
-from tidegate.scheduler.fit import Placement, in_one_flavor_each, place
-from tidegate.scheduler.ledger import Ledger
+from tidegate.scheduler.line.asks import Ask, Placement
+from tidegate.scheduler.line.fit import in_one_flavor_each, place
+from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.snapshot import Instant
-from tidegate.scheduler.tree import TreeNode
+from tidegate.scheduler.tree.cells import Need
+from tidegate.scheduler.tree.ledger import Ledger
+from tidegate.scheduler.tree.node import TreeNode
 
 
 class _Hold:
     """Room set aside for one ask."""
 
-    def __init__(self, ask: Ask, need: Cells) -> None:
+    def __init__(self, ask: Ask, need: Need) -> None:
         self.ask = ask
         self.need = need
-        self.by_node: list[tuple[TreeNode, Cells]] = []
+        self.by_node: list[tuple[TreeNode, Need]] = []
 
 
 class HeldRoom:
@@ -39,17 +39,24 @@ class HeldRoom:
     def hold(self, ask: Ask) -> None:
         """Set aside what is free of what the ask needs, in the flavors it likes best and could have."""
         ledger = self.draft.ledger
-        need = next((one.need for one in in_one_flavor_each(ask, ledger) if self.empty.fits(ask.queue, one.need)), None)
-        if need is None and (split := place(ask, self.empty)):
+        ways = in_one_flavor_each(ask.row)
+        need = next((one.need for one in ways if self.empty.fits(ask.queue, one.need)), None)
+        if need is None and (split := place(ask.row, self.empty)):
             need = split.need
         if need is None:
             return
         hold = _Hold(ask, need)
         for node in ask.queue.path:
-            free = {cell: min(amount, ledger.free(node, cell, most=amount)) for cell, amount in need.items()}
-            hold.by_node.append((node, {cell: amount for cell, amount in free.items() if amount > 0}))
+            free = ((axis, min(amount, ledger.free(node, axis))) for axis, amount in need)
+            hold.by_node.append((node, tuple((axis, amount) for axis, amount in free if amount > 0)))
         self._holds.append(hold)
         self._reserve(hold, 1)
+
+    def release(self) -> None:
+        """Set nothing aside any more: the next cycle decides anew."""
+        for hold in self._holds:
+            self._reserve(hold, -1)
+        self._holds.clear()
 
     def in_the_way_of(self, ask: Ask) -> str | None:
         """The workload for which room is held that this ask would otherwise get."""
@@ -59,7 +66,7 @@ class HeldRoom:
 
     def backfill(self, ask: Ask) -> Placement | None:
         """Where the ask fits in room that is held for asks which can only start after it has ended."""
-        end = self._ends(ask)
+        end = self._ends(ask) if self._holds else None
         if end is None:
             return None
         later = [hold for hold in self._holds if (done := self._complete_at(hold)) is not None and end <= done]
@@ -68,20 +75,21 @@ class HeldRoom:
     def _without(self, holds: list[_Hold], ask: Ask) -> Placement | None:
         for hold in holds:
             self._reserve(hold, -1)
-        placement = place(ask, self.draft.ledger)
+        placement = place(ask.row, self.draft.ledger)
         for hold in holds:
             self._reserve(hold, 1)
         return placement
 
     def _reserve(self, hold: _Hold, times: int) -> None:
-        for node, cells in hold.by_node:
-            self.draft.ledger.reserve(node, cells, times)
+        for node, need in hold.by_node:
+            self.draft.ledger.reserve(node, need, times)
 
     def _ends(self, ask: Ask) -> Instant | None:
-        seconds = ask.holding.workload.max_run_seconds
+        seconds = ask.kind.max_run_seconds
         if seconds is None:
             return None
-        began = ask.holding.workload.admitted_at
+        holding = self.draft.books.holdings.get(ask.name)
+        began = holding.workload.admitted_at if holding is not None else None
         return (self.draft.now if began is None else began) + seconds
 
     def _complete_at(self, hold: _Hold) -> Instant | None:
@@ -94,22 +102,23 @@ class HeldRoom:
         ledger, queue = self.draft.ledger, hold.ask.queue
         ending = sorted(
             (end, other.workload.name)
-            for other in self.draft.below(queue.path[-1])
+            for other in self.draft.books.below(queue.path[-1])
             if other.admitted and (end := other.workload.ends_by) is not None
         )
         for reserved in self._holds:
             self._reserve(reserved, -1)
-        ended, found = [], None
+        ended: list[tuple[TreeNode, Need]] = []
+        found = None
         for end, name in ending:
-            other = self.draft.holdings[name]
+            other = self.draft.books.holdings[name]
             assert other.queue is not None
-            ended.append((other.queue, other.amounts()))
+            ended.append((other.queue, other.need()))
             ledger.grant(*ended[-1], -1)
             if ledger.fits(queue, hold.need):
                 found = end
                 break
-        for where, amounts in ended:
-            ledger.grant(where, amounts)
+        for where, need in ended:
+            ledger.grant(where, need)
         for reserved in self._holds:
             self._reserve(reserved, 1)
         return found

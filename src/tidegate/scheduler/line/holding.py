@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.amounts import Cells, add, of_pods
 from tidegate.scheduler.snapshot import Workload
-from tidegate.scheduler.tree import TreeNode
+from tidegate.scheduler.tree.cells import Need, total
+from tidegate.scheduler.tree.node import TreeNode
 
 
 class Holding:
@@ -19,9 +19,9 @@ class Holding:
         self.admitted = workload.admitted_at is not None and not afresh
         self.new = False
         """Admitted by this very plan: nobody takes such a floor back in the same breath."""
-        self.present = [{} if afresh else ps.present for ps in workload.pod_sets]
-        self.granted: list[dict[str, int]] = [{} if afresh else dict(ps.granted) for ps in workload.pod_sets]
-        self.held: list[dict[str, int]] = [{} if afresh else dict(ps.held) for ps in workload.pod_sets]
+        self.present = [{} if afresh else pod_set.present for pod_set in workload.pod_sets]
+        self.granted: list[dict[str, int]] = [{} if afresh else dict(one.granted) for one in workload.pod_sets]
+        self.held: list[dict[str, int]] = [{} if afresh else dict(one.held) for one in workload.pod_sets]
 
     def count(self, index: int) -> int:
         """Pods of one pod set."""
@@ -36,6 +36,11 @@ class Holding:
         return max(0, self.present[index].get(flavor, 0) - self.granted[index].get(flavor, 0))
 
     @property
+    def waits_to_start(self) -> bool:
+        """Whether some of its pods may not start yet."""
+        return any(any(held.values()) for held in self.held)
+
+    @property
     def was_impatient(self) -> bool:
         """Whether it was admitted because it had lost patience, perhaps beyond what its queue deserves. Its floor is
         then safe from those who deserve more: they would take it back at once, and it would wait for ever."""
@@ -44,10 +49,13 @@ class Holding:
             return False
         return at - self.workload.waits_since > queue.rules.patience.seconds
 
-    def amounts(self) -> Cells:
+    def need(self) -> Need:
         """All it holds."""
-        total: Cells = {}
-        for pod_set, counts in zip(self.workload.pod_sets, self.granted, strict=True):
-            for flavor, count in counts.items():
-                add(total, of_pods(flavor, pod_set.requests, count))
-        return total
+        assert self.queue is not None
+        axes = self.queue.axes
+        return total(
+            axes.pods(pod_set.requests, flavor, count)
+            for pod_set, counts in zip(self.workload.pod_sets, self.granted, strict=True)
+            for flavor, count in counts.items()
+            if count
+        )

@@ -23,90 +23,67 @@ taken twice for one ask.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
-from tidegate.scheduler.amounts import Cells
-from tidegate.scheduler.asks import Ask
-from tidegate.scheduler.draft import Draft, Taken
-from tidegate.scheduler.fairness import share
-from tidegate.scheduler.fit import Placement, in_one_flavor_each, place
-from tidegate.scheduler.holding import Holding
-from tidegate.scheduler.ledger import Ledger, Short
+from tidegate.scheduler.line.asks import Ask, Placement
+from tidegate.scheduler.line.fit import in_one_flavor_each, place
+from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.tree import TreeNode
-from tidegate.scheduler.victims import Victims, below_meeting
+from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.room.victims import Victims
+from tidegate.scheduler.tree.cells import Need
+from tidegate.scheduler.tree.ledger import Ledger, Short
+from tidegate.scheduler.tree.node import TreeNode
 
 
-@dataclass(frozen=True, slots=True)
-class OnItsWay:
-    """Enough pods are leaving already: wait for them instead of taking more."""
-
-
-def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | OnItsWay | None:
+def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
     """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits."""
-    for placement in _worth_trying(ask, draft, empty):
+    for placement in _worth_trying(ask, empty):
         rights = _Rights(ask, draft, placement.need)
         if not rights.any:
             continue
         if draft.ledger.fits(ask.queue, placement.need, held=True):
-            return OnItsWay()
+            return None  # Enough pods are leaving already: wait for them instead of taking more.
         if _take(ask, draft, placement, rights):
             return placement
     return None
 
 
-def _worth_trying(ask: Ask, draft: Draft, empty: Ledger) -> Iterator[Placement]:
+def _worth_trying(ask: Ask, empty: Ledger) -> Iterator[Placement]:
     """Flavors in order; then, for pods that may be split, as they would stand if nobody else were there."""
-    for placement in in_one_flavor_each(ask, draft.ledger):
+    for placement in in_one_flavor_each(ask.row):
         if empty.fits(ask.queue, placement.need):
             yield placement
-    if any(part.splits for part in ask.parts) and (split := place(ask, empty)):
+    if ask.row.only is None and any(part.splits for part in ask.kind.parts) and (split := place(ask.row, empty)):
         yield split
 
 
 def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool:
     ledger, need = draft.ledger, placement.need
     taken: list[Taken] = []
-    victims: dict[TreeNode, Victims] = {}
+    victims = Victims(draft, rights.permit, needed_by=ask.name)
     while short := list(ledger.shortfalls(ask.queue, need, held=True)):
         # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
         node = short[0].node
-        if node not in victims:
-            scope = min(node, rights.scope, key=ask.queue.path.index)
-            victims[node] = Victims(draft, scope, rights.permit, needed_by=ask.name, near=ask.queue)
         rights.short = [lack for lack in short if lack.node is node]
-        unit = victims[node].take(rights.short)
+        unit = victims.take(min(node, rights.scope, key=ask.queue.path.index), rights.short)
         if unit is None:
             for undone in reversed(taken):
-                draft.undo(undone)
+                victims.undo(undone)
             return False
         taken.append(unit)
-    _give_back(ask, draft, need, taken)
-    return True
-
-
-def _give_back(ask: Ask, draft: Draft, need: Cells, taken: list[Taken]) -> None:
     for unit in reversed(taken[:-1]):
-        if not unit.evicts and not unit.holding.admitted:
-            continue
-        draft.undo(unit)
-        if not draft.ledger.fits(ask.queue, need, held=True):
-            _take_again(draft, unit)
-
-
-def _take_again(draft: Draft, unit: Taken) -> None:
-    if unit.evicts:
-        draft.evict(unit.holding, unit.rule, unit.needed_by)
-    else:
-        pods = [(some.index, some.flavor, some.count) for some in unit.pods]
-        draft.shrink(unit.holding, pods, unit.rule, unit.needed_by)
+        if unit.evicts or unit.holding.admitted:
+            victims.undo(unit)
+            if not ledger.fits(ask.queue, need, held=True):
+                victims.take_again(unit)
+    return True
 
 
 class _Rights:
     """What one ask may take, and by which rule."""
 
-    def __init__(self, ask: Ask, draft: Draft, need: Cells) -> None:
+    def __init__(self, ask: Ask, draft: Draft, need: Need) -> None:
         self.ask = ask
         self.draft = draft
         self.short: list[Short] = []
@@ -115,8 +92,7 @@ class _Rights:
         # Nodes of the asker's path, from its Queue up, that stay at or below what they deserve.
         self.modest: set[TreeNode] = set()
         for node in ask.queue.path:
-            granted, deserved = draft.ledger.granted[node.name], draft.deserved.shares[node.name]
-            if node.parent is not None and share(node, granted, need) > deserved:
+            if node.parent is not None and draft.ledger.share_with(node, need) > draft.deserved.share(node):
                 break
             self.modest.add(node)
         # Nobody outside of this node can be asked to give way.
@@ -124,26 +100,26 @@ class _Rights:
 
     @property
     def any(self) -> bool:
-        return self.ask.is_floor or bool(self.modest)
+        return self.ask.kind.is_floor or bool(self.modest)
 
-    def permit(self, holding: Holding, amounts: Cells, floor: bool) -> Rule | None:
-        """By which rule these amounts may be taken from a workload."""
+    def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
+        """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
         assert holding.queue is not None
         if holding.queue is self.ask.queue:
             return self._within(holding, floor)
-        if not all(node in self.modest for node in below_meeting(self.ask.queue, holding.queue)):
+        if not all(node in self.modest for node in self.ask.queue.meets(holding.queue)):
             return None
         if not floor or (self.across is AcrossQueues.FAIR_SHARE and not holding.was_impatient):
-            apart = below_meeting(holding.queue, self.ask.queue)
-            if all(self._stays_above(node, amounts) for node in apart):
+            apart = holding.queue.meets(self.ask.queue)
+            if all(self._stays_above(node, need) for node in apart):
                 return Rule.FAIR_SHARE
-        lower = holding.workload.priority < self.ask.priority
+        lower = holding.workload.priority < self.ask.kind.priority
         return Rule.LOWER_PRIORITY if self.across is AcrossQueues.LOWER_PRIORITY and lower else None
 
     def _within(self, holding: Holding, floor: bool) -> Rule | None:
-        if not self.ask.is_floor:
+        if not self.ask.kind.is_floor:
             return None
-        mine, theirs = self.ask.priority, holding.workload.priority
+        mine, theirs = self.ask.kind.priority, holding.workload.priority
         if not floor:
             return Rule.FLOOR_BEFORE_SURPLUS if theirs <= mine else None
         newer = theirs == mine and holding.workload.created > self.ask.created
@@ -152,14 +128,15 @@ class _Rights:
             return Rule.WITHIN_QUEUE
         return None
 
-    def _stays_above(self, node: TreeNode, amounts: Cells) -> bool:
+    def _stays_above(self, node: TreeNode, need: Need) -> bool:
         """Whether a node holds more than it deserves, and no less than it deserves without these amounts."""
-        granted, deserved = self.draft.ledger.granted[node.name], self.draft.deserved
-        if not share(node, granted) > deserved.shares[node.name] <= share(node, granted, amounts, times=-1):
+        ledger, deserved = self.draft.ledger, self.draft.deserved
+        due = deserved.share(node)
+        if not ledger.shares[node.index] > due <= ledger.share_without(node, need):
             return False
-        own = deserved.of(node)
+        granted, own = ledger.granted[node.index], deserved.amounts(node)
         return all(
-            granted.get(cell, 0) - amounts[cell] >= min(node.guarantee.get(cell, 0), own.get(cell, 0))
-            for cell in amounts
-            if any(lack.cell == cell for lack in self.short)
+            granted[axis] - amount >= min(node.guarantee[axis], own[axis])
+            for axis, amount in need
+            if any(lack.axes == (axis,) for lack in self.short)
         )

@@ -1,0 +1,213 @@
+"""The planner: `plan` for those who ask again and again, keeping between cycles what a change does not touch.
+
+    planner.configure(snapshot)      nodes, flavors and queues; what changes seldom is worked out anew
+    planner.put(workload)            it is new, or something about it is different
+    planner.drop(name)               it is finished or gone
+    planner.plan(now)                the same Plan as `plan(snapshot, now)` of all that would give
+
+Kept are the books (what everybody holds), the line (who asks for what, in rows), what everybody deserves, and who
+must give back, may start, or waits for a moment in time. A cycle works on the books and the line themselves and puts
+back what it changed; so it costs what it decides, and how many wait does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from heapq import heappop, heappush
+
+from tidegate.model.kinds.cluster_queue import Ordering
+from tidegate.scheduler.cycle import Cycle
+from tidegate.scheduler.deserved import Deserved, demand
+from tidegate.scheduler.gate import allowed, kept_out
+from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.line import Line
+from tidegate.scheduler.outcome import decisions
+from tidegate.scheduler.plan import Plan, Waiting
+from tidegate.scheduler.policies import BUILT_IN, Policies
+from tidegate.scheduler.report import standings, waiting
+from tidegate.scheduler.room.books import Books
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.giveback import must_give_back
+from tidegate.scheduler.snapshot import Instant, Snapshot, Workload
+from tidegate.scheduler.tree.ledger import Ledger
+from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.tree import Tree
+
+
+def plan(snapshot: Snapshot, now: Instant, *, policies: Policies = BUILT_IN) -> Plan:
+    """Decide one cycle. Pure: the same snapshot gives the same Plan, in whatever order its parts were read."""
+    planner = Planner(policies)
+    planner.configure(snapshot, workloads=snapshot.workloads)
+    return planner.plan(now, report=True)
+
+
+class Planner:
+    """Plans cycle after cycle. It has no clock: time is what `plan` is told, and never goes back."""
+
+    def __init__(self, policies: Policies = BUILT_IN) -> None:
+        self.policies = policies
+        self._snapshot = Snapshot()
+        self._workloads: dict[str, Workload] = {}
+        self._now: Instant = 0
+        self._crowded: set[TreeNode] = set()
+        """Nodes that may hold more than they are allowed."""
+        self._build()
+
+    # ── what changes ──
+
+    def configure(self, snapshot: Snapshot, workloads: Iterable[Workload] | None = None) -> None:
+        """Nodes, flavors and queues are these from now on (and, if given, the workloads; otherwise those it knows)."""
+        self._snapshot = replace(snapshot, workloads=())
+        if workloads is not None:
+            self._workloads = {workload.name: workload for workload in workloads}
+        self._build()
+
+    def put(self, workload: Workload) -> None:
+        """A workload is new, or something about it is different."""
+        before = self._workloads.get(workload.name)
+        if before is not None:
+            self._leave(before)
+        self._workloads[workload.name] = workload
+        if self._knows_its_cells(workload):
+            self._enter(workload)
+        else:
+            self._build()
+
+    def drop(self, name: str) -> None:
+        """A workload is finished or gone."""
+        workload = self._workloads.pop(name, None)
+        if workload is not None:
+            self._leave(workload)
+            self._deserved.forget(name)
+
+    # ── what follows ──
+
+    def plan(self, now: Instant, *, report: bool = False) -> Plan:
+        """Decide one cycle; with `report`, say for everybody who waits why, and how every queue stands."""
+        self._now = now
+        self._let_time_pass()
+        cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, self._workloads)
+        crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
+        self._crowded = set(crowded)
+        cycle.take_back(self._unsettled, crowded, self._held)
+        cycle.open(self._open)
+        cycle.run()
+        made = decisions(cycle.draft)
+        wake_at = [eviction.requeue_at for eviction in made.evictions]
+        wake_at += [heap[0][0] for heap in (self._backoffs, self._patience) if heap]
+        made = replace(made, wake_at=min(wake_at, default=None), unknown_policies=self._unknown_policies)
+        if report:
+            reasons = waiting(cycle, made, self._kept_out)
+            made = replace(made, waiting=reasons, standings=standings(cycle, self._workloads))
+        cycle.revert()
+        for name in cycle.draft.touched:
+            self._stand_in_line(self._workloads[name])
+        return made
+
+    # ── state ──
+
+    def _build(self) -> None:
+        cells = {
+            (flavor, resource)
+            for workload in self._workloads.values()
+            for one in workload.pod_sets
+            for flavor in (*one.granted, *one.present)
+            for resource in one.requests
+        }
+        self._tree = Tree(self._snapshot, cells)
+        self._books = Books(self._tree)
+        self._line = Line(self._tree, self._books.ledger, self.policies)
+        self._empty = Ledger(self._tree)
+        self._deserved = Deserved(self._tree, self.policies, self._snapshot)
+        self._unknown_policies = tuple(
+            sorted(node.name for node in self._tree.in_order if node.spec and node.spec.policy not in self.policies)
+        )
+        self._unsettled: set[str] = set()
+        self._held: set[str] = set()
+        self._open: set[str] = set()
+        self._kept_out: dict[str, Waiting] = {}
+        self._backoffs: list[tuple[Instant, str]] = []
+        self._patience: list[tuple[Instant, str]] = []
+        self._crowded = set(self._tree.in_order)
+        for workload in self._workloads.values():
+            self._enter(workload)
+
+    def _queue_of(self, workload: Workload) -> TreeNode | None:
+        node = self._tree.nodes.get(workload.queue)
+        return node if node is not None and node.is_queue else None
+
+    def _knows_its_cells(self, workload: Workload) -> bool:
+        axes = self._tree.axes
+        return all(
+            axes.knows(one.requests, flavor) for one in workload.pod_sets for flavor in (*one.granted, *one.present)
+        )
+
+    def _enter(self, workload: Workload) -> None:
+        queue = self._queue_of(workload)
+        wanted = demand(workload, queue, allowed=allowed(workload, queue, self._snapshot))
+        if wanted is not None:
+            self._deserved.want(wanted)
+        else:
+            self._deserved.forget(workload.name)
+        self._stand_in_line(workload)
+
+    def _stand_in_line(self, workload: Workload) -> None:
+        """Count what it holds, and let it ask if it may."""
+        name, queue = workload.name, self._queue_of(workload)
+        if workload.admitted_at is not None or any(one.present for one in workload.pod_sets):
+            self._hold(Holding(workload, queue))
+        why = kept_out(workload, queue, allowed=allowed(workload, queue, self._snapshot), now=self._now)
+        if why is not None:
+            self._kept_out[name] = why
+            if why.until is not None:
+                heappush(self._backoffs, (why.until, name))
+        elif workload.admitted_at is not None:
+            self._line.join_growth(self._books.holdings[name])
+        elif queue is not None:
+            self._line_up(workload, queue)
+
+    def _hold(self, holding: Holding) -> None:
+        name = holding.workload.name
+        self._books.enter(holding)
+        if must_give_back(holding):
+            self._unsettled.add(name)
+        if holding.waits_to_start:
+            self._held.add(name)
+        if holding.queue is not None:
+            self._line.changed(holding.queue)
+            self._crowded.update(holding.queue.path)
+
+    def _line_up(self, workload: Workload, queue: TreeNode) -> None:
+        if not any(pod_set.least for pod_set in workload.pod_sets):
+            self._open.add(workload.name)
+            return
+        impatient = False
+        if queue.rules.ordering is not Ordering.STRICT:
+            ends = workload.waits_since + queue.rules.patience.seconds
+            impatient = self._now > ends
+            if not impatient:
+                heappush(self._patience, (ends + 1, workload.name))
+        self._line.join(workload, queue, impatient=impatient)
+
+    def _leave(self, workload: Workload) -> None:
+        name = workload.name
+        holding = self._books.holdings.get(name)
+        self._books.forget(name)
+        if holding is not None and holding.queue is not None:
+            self._line.changed(holding.queue)
+        self._line.leave(workload)
+        self._kept_out.pop(name, None)
+        for some in (self._unsettled, self._held, self._open):
+            some.discard(name)
+
+    def _let_time_pass(self) -> None:
+        """Those whose back-off or patience ended stand elsewhere now."""
+        for heap in (self._backoffs, self._patience):
+            due = set()
+            while heap and heap[0][0] <= self._now:
+                due.add(heappop(heap)[1])
+            for name in sorted(due & self._workloads.keys()):
+                workload = self._workloads[name]
+                self._leave(workload)
+                self._stand_in_line(workload)

@@ -1,0 +1,128 @@
+"""The report of a cycle: why everybody who waits does, and how every queue stands once the plan is carried out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tidegate.model.kinds.workload import WaitingReason
+from tidegate.scheduler.cycle import Cycle
+from tidegate.scheduler.line.asks import Ask, growth
+from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.plan import Plan, Standing, Waiting
+from tidegate.scheduler.reasons import behind, why_it_waits
+from tidegate.scheduler.snapshot import Workload
+from tidegate.scheduler.tree.node import TreeNode
+
+_Key = tuple[str, str]
+
+
+def waiting(cycle: Cycle, made: Plan, kept_out: Mapping[str, Waiting]) -> tuple[Waiting, ...]:
+    """One reason for every ask that waits, by workload and pod set."""
+    reasons: dict[_Key, Waiting] = {}
+    for name, why in kept_out.items():
+        holding = cycle.books.holdings.get(name)
+        if holding is None or not holding.admitted or _wants_more(holding):
+            reasons[name, ""] = why
+    for queue in cycle.books.tree.in_order:
+        if queue.is_queue:
+            reasons.update({(why.workload, why.pod_set or ""): why for why in _in_line(cycle, queue)})
+    for name in cycle.draft.gave_way:
+        reasons.update({(why.workload, why.pod_set or ""): why for why in _gave_way(cycle, name)})
+    for eviction in made.evictions:
+        again = Waiting(
+            workload=eviction.workload, pod_set=None, reason=WaitingReason.BACKOFF, until=eviction.requeue_at
+        )
+        reasons.setdefault((eviction.workload, ""), again)
+    for name, holding in cycle.books.holdings.items():
+        if holding.admitted and holding.waits_to_start:
+            held = Waiting(workload=name, pod_set=None, reason=WaitingReason.WAITING_FOR_PREEMPTED)
+            reasons[name, ""] = held
+    return tuple(reasons[key] for key in sorted(reasons))
+
+
+def _wants_more(holding: Holding) -> bool:
+    return holding.queue is not None and any(growth(holding, index) for index in range(len(holding.granted)))
+
+
+def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
+    """Those who stand in line and were not served."""
+    blocker = cycle.line.blocker(queue)
+    places = sorted((row.rank, place) for row in cycle.line.rows(queue) for place in row.asks)
+    ahead = {place: number for number, (_, place) in enumerate(places)}
+    for row in cycle.line.rows(queue):
+        known: Waiting | None = None
+        for place in row.asks:
+            ask = Ask(row, place)
+            holding = cycle.books.holdings.get(ask.name)
+            # Growth beside what a workload already has may be impossible for one and not for another of its row.
+            if known is None or not row.kind.is_floor:
+                known = _why(cycle, ask, blocker, holding)
+            yield replace(known, workload=ask.name, ahead=ahead[place])
+
+
+def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -> Waiting:
+    if blocker is not None and not ask.row.failed and blocker != ask:
+        return behind(ask, holding, blocker.name)
+    held_for = cycle.held_for.get(id(ask.row))
+    if held_for is not None and all(ask.row.hosts):
+        return behind(ask, holding, held_for)
+    return why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
+
+
+def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
+    """Those who lost something and will ask for it again."""
+    holding = cycle.draft.touched[name]
+    queue = holding.queue
+    if queue is None or not holding.admitted:
+        return
+    for index in range(len(holding.granted)):
+        wanted = growth(holding, index)
+        if wanted is not None:
+            ask = Ask(cycle.line.row(queue, wanted[0]), wanted[1])
+            yield why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
+
+
+def standings(cycle: Cycle, workloads: Mapping[str, Workload]) -> dict[str, Standing]:
+    """How every node stands."""
+    tree, ledger, deserved = cycle.books.tree, cycle.draft.ledger, cycle.draft.deserved
+    used: dict[int, list[int]] = defaultdict(lambda: [0] * len(tree.axes))
+    pending: dict[int, int] = defaultdict(int)
+    admitted: dict[int, int] = defaultdict(int)
+    for name, workload in workloads.items():
+        holding = cycle.books.holdings.get(name)
+        queue = tree.nodes.get(workload.queue)
+        if queue is None or not queue.is_queue:
+            continue
+        runs = holding is not None and holding.admitted
+        for node in queue.path:
+            admitted[node.index] += runs
+            pending[node.index] += not runs and workload.active
+            _use(used[node.index], workload, node)
+    return {
+        node.name: Standing(
+            deserved=tree.axes.flavored(deserved.amounts(node)),
+            allocated=tree.axes.flavored(ledger.granted[node.index]),
+            used=tree.axes.flavored(used[node.index]),
+            share=ledger.share(node),
+            pending=pending[node.index],
+            admitted=admitted[node.index],
+            short_of_guarantees=tree.axes.flavored(_short_of_guarantees(node)),
+        )
+        for node in sorted(tree.in_order, key=lambda node: node.name)
+    }
+
+
+def _use(used: list[int], workload: Workload, node: TreeNode) -> None:
+    for pod_set in workload.pod_sets:
+        for flavor, count in pod_set.present.items():
+            for axis, amount in node.axes.pods(pod_set.requests, flavor, count):
+                used[axis] += amount
+
+
+def _short_of_guarantees(node: TreeNode) -> list[int]:
+    """By how much the guarantees of the children exceed what the node has; at a root, its capacity."""
+    there = node.capacity if node.parent is None else node.guarantee
+    promised = [sum(child.guarantee[axis] for child in node.children) for axis in range(len(there))]
+    return [max(0, amount - has) for amount, has in zip(promised, there, strict=True)]

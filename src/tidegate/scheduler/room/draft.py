@@ -1,0 +1,109 @@
+"""The plan in the making: the books as they would be if it were carried out, and what was taken for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tidegate.scheduler.deserved import Deserved
+from tidegate.scheduler.line.asks import Placement
+from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.plan import Rule
+from tidegate.scheduler.room.books import Books
+from tidegate.scheduler.snapshot import Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """Pods of one pod set and flavor that were taken, and how many of them had not been free to start."""
+
+    index: int
+    flavor: str
+    count: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """Something taken back: from whom, by which rule, for whom."""
+
+    holding: Holding
+    pods: tuple[Pods, ...]
+    rule: Rule
+    evicts: bool
+    needed_by: str | None = None
+
+
+class Draft:
+    """The only place where holdings change while a plan is made."""
+
+    def __init__(self, books: Books, deserved: Deserved, now: Instant) -> None:
+        self.books = books
+        self.ledger = books.ledger
+        self.deserved = deserved
+        self.now = now
+        self.taken: dict[Taken, None] = {}
+        self.gave_way: dict[str, int] = {}
+        """Workloads something was taken from, and how often: they ask again in the next cycle, not in this one."""
+        self.touched: dict[str, Holding] = {}
+
+    def grant(self, holding: Holding, placement: Placement, *, held: bool = False) -> None:
+        """Give pods; `held`: they start once those that give way are gone."""
+        self.touched[holding.workload.name] = holding
+        for index, flavor, count in placement.pods:
+            self.books.change(holding, index, flavor, count, count if held else 0)
+        holding.new = holding.new or not holding.admitted
+        holding.admitted = True
+
+    def start(self, holding: Holding, index: int, flavor: str, count: int) -> None:
+        """Let granted pods start that had to wait for others to go."""
+        self.touched[holding.workload.name] = holding
+        self.books.change(holding, index, flavor, 0, -count)
+
+    def shrink(
+        self, holding: Holding, pods: Iterable[tuple[int, str, int]], rule: Rule, needed_by: str | None = None
+    ) -> Taken:
+        """Take some pods back."""
+        taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in pods)
+        return self._record(Taken(holding, taken, rule, False, needed_by))
+
+    def evict(self, holding: Holding, rule: Rule, needed_by: str | None = None) -> Taken:
+        """Take everything back."""
+        counts = [
+            (index, flavor, count)
+            for index, counts in enumerate(holding.granted)
+            for flavor, count in sorted(counts.items())
+            if count
+        ]
+        taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in counts)
+        holding.admitted = False
+        return self._record(Taken(holding, taken, rule, True, needed_by))
+
+    def undo(self, taken: Taken) -> None:
+        """Put back what was taken."""
+        for pods in taken.pods:
+            self.books.change(taken.holding, pods.index, pods.flavor, pods.count, pods.held)
+        if taken.evicts:
+            taken.holding.admitted = True
+        del self.taken[taken]
+        name = taken.holding.workload.name
+        self.gave_way[name] -= 1
+        if not self.gave_way[name]:
+            del self.gave_way[name]
+
+    def taken_for(self, needed_by: str) -> list[Taken]:
+        """What was taken for a workload."""
+        return [taken for taken in self.taken if taken.needed_by == needed_by]
+
+    def _record(self, taken: Taken) -> Taken:
+        name = taken.holding.workload.name
+        self.taken[taken] = None
+        self.gave_way[name] = self.gave_way.get(name, 0) + 1
+        self.touched[name] = taken.holding
+        return taken
+
+    def _take(self, holding: Holding, index: int, flavor: str, count: int) -> Pods:
+        """Of pods that are taken, those that had not started go first."""
+        held = min(holding.held[index].get(flavor, 0), count)
+        self.books.change(holding, index, flavor, -count, -held)
+        return Pods(index, flavor, count, held)

@@ -1,0 +1,143 @@
+"""Victims: from whom room is taken, in which order, one unit at a time.
+
+Order: surplus before floors, the node most above what it deserves, lowest priority, newest. The tree is gone down from
+the top, at every level into the child that is most above first, so that finding the next unit looks at the children of
+a few nodes and never at all workloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.plan import Rule
+from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.tree.cells import Need, total
+from tidegate.scheduler.tree.ledger import Short
+from tidegate.scheduler.tree.node import TreeNode
+
+Unit = list[tuple[int, str, int]]
+"""Pods that go together: index of the pod set, flavor, count."""
+Permit = Callable[[Holding, Need, bool], Rule | None]
+"""By which rule this much may be taken from a workload (True: its floor with it), if by any."""
+
+
+class Victims:
+    """Takes units that help where room is short, best victim first."""
+
+    def __init__(self, draft: Draft, permit: Permit, *, needed_by: str | None) -> None:
+        self.draft = draft
+        self.permit = permit
+        self.needed_by = needed_by
+        self._in_order: dict[TreeNode, list[Holding]] = {}
+        """Workloads of a Queue, the first to give way last; those without surplus are dropped from the end."""
+
+    def take(self, below: TreeNode, short: Collection[Short]) -> Taken | None:
+        """Take the next unit below a node that helps and may be taken; None when there is no more."""
+        wanted = {axis for lack in short for axis in lack.axes}
+        for queue in self._queues(below):
+            for holding in self._with_surplus(queue):
+                if (taken := self._shrink(holding, wanted)) is not None:
+                    return taken
+        for queue in self._queues(below):
+            for holding in sorted(self.draft.books.of(queue), key=self._weight):
+                if (taken := self._evict(holding, wanted)) is not None:
+                    return taken
+        return None
+
+    def undo(self, taken: Taken) -> None:
+        """Put it back."""
+        self.draft.undo(taken)
+        if taken.holding.queue is not None:
+            self._in_order.pop(taken.holding.queue, None)
+
+    def take_again(self, taken: Taken) -> Taken:
+        """Take what was put back."""
+        if taken.evicts:
+            return self.draft.evict(taken.holding, taken.rule, taken.needed_by)
+        pods = [(some.index, some.flavor, some.count) for some in taken.pods]
+        return self.draft.shrink(taken.holding, pods, taken.rule, taken.needed_by)
+
+    def _queues(self, node: TreeNode) -> Iterator[TreeNode]:
+        """The Queues below a node that hold something: at every level those most above what they deserve first."""
+        if node.is_queue:
+            yield node
+            return
+        ledger, deserved = self.draft.ledger, self.draft.deserved
+        holding = [child for child in node.children if any(ledger.granted[child.index])]
+        for child in sorted(holding, key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)):
+            yield from self._queues(child)
+
+    def _with_surplus(self, queue: TreeNode) -> Iterator[Holding]:
+        line = self._in_order.get(queue)
+        if line is None:
+            line = self._in_order[queue] = sorted(self.draft.books.of(queue), key=self._weight, reverse=True)
+        while line and not _has_surplus(line[-1]):
+            line.pop()
+        return reversed(line)
+
+    def _shrink(self, holding: Holding, wanted: set[int]) -> Taken | None:
+        if not holding.admitted or holding.workload.name == self.needed_by:
+            return None
+        for unit in surplus_units(holding):
+            need = _need(holding, unit)
+            if any(axis in wanted for axis, _ in need) and (rule := self.permit(holding, need, False)):
+                return self.draft.shrink(holding, unit, rule, self.needed_by)
+        return None
+
+    def _evict(self, holding: Holding, wanted: set[int]) -> Taken | None:
+        if not holding.admitted or holding.new or holding.workload.name == self.needed_by:
+            return None
+        need = holding.need()
+        if not any(axis in wanted for axis, _ in need):
+            return None
+        rule = self.permit(holding, need, True)
+        return self.draft.evict(holding, rule, self.needed_by) if rule else None
+
+    def _weight(self, holding: Holding) -> tuple[int, int, int, str]:
+        workload = holding.workload
+        since = workload.admitted_at if workload.admitted_at is not None else self.draft.now + 1
+        return (workload.priority, -since, -workload.created, workload.name)
+
+
+def _has_surplus(holding: Holding) -> bool:
+    return any(holding.surplus(index) for index in range(len(holding.granted)))
+
+
+def surplus_units(holding: Holding) -> Iterator[Unit]:
+    """Pods above the floor that can go together, one step of each pod set and flavor; the last pod sets and the least
+    preferred flavors first."""
+    for index in reversed(range(len(holding.granted))):
+        surplus = holding.surplus(index)
+        if not surplus:
+            continue
+        pod_set = holding.workload.pod_sets[index]
+        # Steps are counted from the floor, with the pods that ended well.
+        above = holding.count(index) + pod_set.ended - min(pod_set.floor, pod_set.count)
+        count = min(surplus, (above - 1) % pod_set.step + 1)
+        counts = holding.granted[index]
+        order = holding.queue.flavors if holding.queue else ()
+        flavors = sorted((flavor for flavor, there in counts.items() if there), key=_place(order), reverse=True)
+        for first in flavors:
+            yield _of_flavors(index, count, counts, [first, *(flavor for flavor in flavors if flavor != first)])
+
+
+def _of_flavors(index: int, count: int, counts: dict[str, int], flavors: Iterable[str]) -> Unit:
+    """So many pods, from the first flavors that have them."""
+    unit: Unit = []
+    for flavor in flavors:
+        some = min(count, counts[flavor])
+        if some:
+            unit.append((index, flavor, some))
+            count -= some
+    return unit
+
+
+def _place(order: tuple[str, ...]) -> Callable[[str], tuple[int, str]]:
+    return lambda flavor: (order.index(flavor) if flavor in order else len(order), flavor)
+
+
+def _need(holding: Holding, unit: Unit) -> Need:
+    assert holding.queue is not None
+    axes, pod_sets = holding.queue.axes, holding.workload.pod_sets
+    return total(axes.pods(pod_sets[index].requests, flavor, count) for index, flavor, count in unit)

@@ -1,0 +1,240 @@
+"""What every node of the tree has given out, how large its share is, and whether more would fit.
+
+Theory of operation. Four sums are kept per node and cell, all of them plain additions along the path to the root:
+
+  granted   what workloads below hold.
+  inner     what is taken from the node as its children see it: per child the larger of what it took itself and what it
+            keeps for itself (`kept`). Without lendingLimits this is `granted`. A child that asks inside what it keeps
+            takes nothing new from its parent.
+  going     what pods use whose grant was taken back and who are still there.
+  held      the part of `granted` that may not start before such pods are gone.
+
+Room that is on its way out is not free, unless for the grants that were given for it. So beyond what is granted a
+node has `going - held` (if above 0) that nobody may use yet; a grant that may wait (`held`) counts against it, one
+that is to start now does not. `reserved` is room set aside for asks that lost patience; see `room.hold`.
+
+Shares. How much more than its guarantee a node holds, as a part of what its parent could hold:
+
+    share(node) = max over resources r of   excess_r / (capacity of the parent)_r / weight
+    excess_r    = sum over flavors f of     max(0, granted_rf - guarantee_rf)
+
+Inside the guarantee the share is 0; without guarantees it is the dominant share of DRF. The excess is counted flavor by
+flavor: an idle guarantee of slow machines does not make borrowed fast ones free of charge. A node is compared with its
+siblings only, so shares are kept as integers: in parts of their parent's `unit`, of which all of them are multiples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from operator import mul
+from typing import NamedTuple
+
+from tidegate.scheduler.tree.cells import Need
+from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
+from tidegate.scheduler.tree.tree import Tree
+
+
+class Short(NamedTuple):
+    """Where an ask does not fit, and by how much."""
+
+    node: TreeNode
+    axes: tuple[int, ...]
+    """The cell that lacks; several where a Queue's limit, which counts over all flavors, is what binds."""
+    lacking: int
+
+
+class Ledger:
+    """Amounts in use below every node."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        nodes, width = len(tree.in_order), len(tree.axes)
+        self.granted = [[0] * width for _ in range(nodes)]
+        self.excess = [[0] * len(tree.axes.resources) for _ in range(nodes)]
+        self.shares = [0] * nodes
+        self.keeps = any(node.kept for node in tree.in_order)
+        self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
+        self.going = [[0] * width for _ in range(nodes)]
+        self.held = [[0] * width for _ in range(nodes)]
+        self.reserved = [[0] * width for _ in range(nodes)]
+        self._unusable_anywhere = 0
+        """More than 0 while something is going or reserved: only then the sums above need looking at."""
+        if self.keeps:
+            for root in tree.roots:
+                self._keep(root)
+
+    def _keep(self, node: TreeNode) -> list[int]:
+        """What a node keeps while nothing is granted, as its parent sees it."""
+        inner = self.inner[node.index]
+        for child in node.children:
+            for axis, amount in enumerate(self._keep(child)):
+                inner[axis] += amount
+        return list(map(max, inner, node.kept)) if node.kept else inner
+
+    def grant(self, queue: TreeNode, need: Need, times: int = 1) -> None:
+        """Charge (or with -1, give back) along the path of a Queue."""
+        if self.keeps:
+            self._take_in(queue, need, times)
+        resource = self.tree.axes.resource
+        for node in queue.path:
+            granted, excess, guarantee = self.granted[node.index], self.excess[node.index], node.guarantee
+            for axis, amount in need:
+                before = granted[axis]
+                after = granted[axis] = before + amount * times
+                free = guarantee[axis]
+                if after > free:
+                    excess[resource[axis]] += after - (before if before > free else free)
+                elif before > free:
+                    excess[resource[axis]] -= before - free
+            self.shares[node.index] = max(map(mul, excess, node.scale), default=0)
+
+    def _take_in(self, queue: TreeNode, need: Need, times: int) -> None:
+        rising = [(axis, amount * times) for axis, amount in need]
+        for node in queue.path:
+            inner, kept = self.inner[node.index], node.kept
+            for place, (axis, rise) in enumerate(rising):
+                before = inner[axis]
+                inner[axis] = before + rise
+                if kept:
+                    rising[place] = (axis, max(before + rise, kept[axis]) - max(before, kept[axis]))
+
+    def share(self, node: TreeNode) -> Fraction:
+        """A node's share as people see it."""
+        return Fraction(self.shares[node.index], node.parent.unit) if node.parent else Fraction(0)
+
+    def share_with(self, node: TreeNode, need: Need) -> int:
+        """A node's share if it held this besides."""
+        granted, excess, guarantee = self.granted[node.index], self.excess[node.index], node.guarantee
+        resource, scale, most = self.tree.axes.resource, node.scale, self.shares[node.index]
+        total: dict[int, int] = {}
+        for axis, amount in need:
+            over = granted[axis] + amount - guarantee[axis]
+            if over > 0:
+                place = resource[axis]
+                total[place] = total.get(place, excess[place]) + (amount if over > amount else over)
+        for place, amount in total.items():
+            share = amount * scale[place]
+            most = max(most, share)
+        return most
+
+    def share_without(self, node: TreeNode, need: Need) -> int:
+        """A node's share if it held this less."""
+        granted, guarantee = self.granted[node.index], node.guarantee
+        excess = self.excess[node.index].copy()
+        for axis, amount in need:
+            over = granted[axis] - guarantee[axis]
+            if over > 0:
+                excess[self.tree.axes.resource[axis]] -= min(amount, over)
+        return max(map(mul, excess, node.scale), default=0)
+
+    def hold(self, queue: TreeNode, need: Need, times: int = 1) -> None:
+        """Mark a part of what is granted as not to start yet (-1: as free to start)."""
+        _along(self.held, queue, need, times)
+
+    def go(self, queue: TreeNode, need: Need, times: int = 1) -> None:
+        """Pods without a grant that are still there (-1: gone)."""
+        _along(self.going, queue, need, times)
+        self._unusable_anywhere += sum(amount for _, amount in need) * times
+
+    def reserve(self, node: TreeNode, need: Need, times: int = 1) -> None:
+        """Set room aside at one node."""
+        for axis, amount in need:
+            self.reserved[node.index][axis] += amount * times
+        self._unusable_anywhere += sum(amount for _, amount in need) * times
+
+    def free(self, node: TreeNode, axis: int) -> int:
+        """What is left of a cell at a node."""
+        bound = node.most[axis]
+        if bound == NO_BOUND:
+            return bound
+        taken = max(self.granted[node.index][axis], self.inner[node.index][axis])
+        return max(0, bound - taken - self._unusable(node, axis, 0))
+
+    def fits(self, queue: TreeNode, need: Need, *, held: bool = False) -> bool:
+        """Whether all of it can be granted below this Queue now, or (`held`) once pods on their way out are gone."""
+        if self.keeps or self._unusable_anywhere or queue.capped:
+            return next(self.shortfalls(queue, need, held=held), None) is None
+        for node in queue.path:
+            granted, most = self.granted[node.index], node.most
+            for axis, amount in need:
+                if granted[axis] + amount > most[axis]:
+                    return False
+        return True
+
+    def shortfalls(self, queue: TreeNode, need: Need, *, held: bool = False) -> Iterator[Short]:
+        """Every place where it does not fit, nearest to the Queue first."""
+        yield from self._over_limits(queue, need, held)
+        rising = list(need)
+        for node in queue.path:
+            granted, inner, kept, most = self.granted[node.index], self.inner[node.index], node.kept, node.most
+            for (axis, amount), (_, rise) in zip(need, rising, strict=True):
+                total = granted[axis] + amount
+                if rise > 0:
+                    total = max(total, inner[axis] + rise)
+                lacking = total + self._unusable(node, axis, amount if held else 0) - most[axis]
+                if lacking > 0:
+                    yield Short(node, (axis,), lacking)
+            if kept:
+                rising = [
+                    (axis, max(inner[axis] + rise, kept[axis]) - max(inner[axis], kept[axis])) for axis, rise in rising
+                ]
+
+    def _over_limits(self, queue: TreeNode, need: Need, held: bool) -> Iterator[Short]:
+        asked = dict(need)
+        for axes, limit, _ in queue.capped:
+            if not any(axis in asked for axis in axes):
+                continue
+            total = 0
+            for axis in axes:
+                amount = asked.get(axis, 0)
+                total += self.granted[queue.index][axis] + amount
+                total += self._unusable(queue, axis, amount if held else 0)
+            if total > limit:
+                yield Short(queue, tuple(axes), total - limit)
+
+    def _unusable(self, node: TreeNode, axis: int, waiting: int) -> int:
+        """Room that is neither granted nor free: still in use by pods that leave, or set aside."""
+        going = self.going[node.index][axis]
+        leaving = max(0, going - self.held[node.index][axis] - waiting) if going else 0
+        return leaving + self.reserved[node.index][axis]
+
+    def really_free(self, queue: TreeNode, need: Need) -> bool:
+        """Whether pods of held grants could start now: nothing that runs or leaves is in their way."""
+        for node in queue.path:
+            granted, held, going = self.granted[node.index], self.held[node.index], self.going[node.index]
+            for axis, amount in need:
+                if granted[axis] - held[axis] + going[axis] + amount > node.most[axis]:
+                    return False
+        return True
+
+    def inside_guarantee(self, queue: TreeNode, need: Need) -> bool:
+        """Whether it stays within what is guaranteed to the nearest node that has a guarantee for it."""
+        return all(self._guaranteed(queue, axis, amount) for axis, amount in need)
+
+    def _guaranteed(self, queue: TreeNode, axis: int, amount: int) -> bool:
+        for node in queue.path:
+            if node.parent is not None and node.guaranteed[axis]:
+                return self.granted[node.index][axis] + amount <= node.guarantee[axis]
+        return True
+
+    def excesses(self, node: TreeNode) -> list[Short]:
+        """Where more is granted than a node may hold."""
+        granted = self.granted[node.index]
+        over = [
+            Short(node, (axis,), amount - node.most[axis])
+            for axis, amount in enumerate(granted)
+            if amount > node.most[axis]
+        ]
+        for axes, limit, _ in node.capped:
+            held = sum(granted[axis] for axis in axes)
+            if held > limit:
+                over.append(Short(node, tuple(axes), held - limit))
+        return over
+
+
+def _along(sums: list[list[int]], queue: TreeNode, need: Need, times: int) -> None:
+    for node in queue.path:
+        amounts = sums[node.index]
+        for axis, amount in need:
+            amounts[axis] += amount * times

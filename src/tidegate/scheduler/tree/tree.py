@@ -1,0 +1,111 @@
+"""The quota tree: who stands below whom, and what each node is guaranteed, may hold at most, and keeps for itself.
+
+A ClusterQueue that names flavors in its quotas uses those alone, in its order; one that names none uses its parent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+
+from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, ResourceQuota
+from tidegate.model.kinds.queue import ROOT, QueueSpec
+from tidegate.scheduler.snapshot import Snapshot
+from tidegate.scheduler.tree.cells import Axes, Cell
+from tidegate.scheduler.tree.flavors import Flavors
+from tidegate.scheduler.tree.node import TreeNode
+
+
+class Tree:
+    """All nodes by name: ClusterQueues by theirs, Queues by namespace/name."""
+
+    def __init__(self, snapshot: Snapshot, more_cells: Iterable[Cell] = ()) -> None:
+        self.flavors = Flavors(snapshot)
+        self.nodes: dict[str, TreeNode] = {}
+        self.roots: list[TreeNode] = []
+        specs = {ROOT: ClusterQueueSpec(), **snapshot.cluster_queues}
+        children: dict[str | None, list[str]] = {}
+        for name in sorted(specs):
+            children.setdefault(specs[name].parent, []).append(name)
+        queues: dict[str, list[str]] = {}
+        for name in sorted(snapshot.queues):
+            queues.setdefault(snapshot.queues[name].cluster_queue, []).append(name)
+        for name in children.get(None, ()):
+            self.roots.append(self._grow(name, None, specs, children))
+        for cluster_queue, names in queues.items():
+            # What hangs on a parent that is missing, or on itself, is in no tree; its workloads have no queue.
+            if cluster_queue in self.nodes:
+                for name in names:
+                    self._open(name, snapshot.queues[name], self.nodes[cluster_queue])
+        for root in self.roots:
+            _sum_guarantees(root)
+            self._size(root)
+        self._enumerate(more_cells)
+
+    def _grow(
+        self,
+        name: str,
+        parent: TreeNode | None,
+        specs: Mapping[str, ClusterQueueSpec],
+        children: Mapping[str | None, list[str]],
+    ) -> TreeNode:
+        spec = specs[name]
+        node = self.nodes[name] = TreeNode(name, spec, parent, spec.weight)
+        named = tuple(quotas.flavor for quotas in spec.quotas)
+        if parent is None:
+            node.flavors = named
+        elif named:
+            node.flavors = tuple(flavor for flavor in named if not parent.flavors or flavor in parent.flavors)
+        for child in children.get(name, ()):
+            self._grow(child, node, specs, children)
+        return node
+
+    def _open(self, name: str, spec: QueueSpec, parent: TreeNode) -> None:
+        node = self.nodes[name] = TreeNode(name, None, parent, spec.weight)
+        node.limits = {resource: limit.nano for resource, limit in spec.limits.items()}
+
+    def _size(self, root: TreeNode) -> None:
+        """Capacity from the root down, and who uses which flavors."""
+        assert root.spec is not None
+        named = {flavor for node in root.below() if node.spec for flavor in (q.flavor for q in node.spec.quotas)}
+        root.flavors = root.flavors or tuple(sorted(named | self.flavors.specs.keys()))
+        stated = {cell: quota.nominal_quota.nano for cell, quota in _quotas(root.spec)}
+        if self.flavors.has_nodes:
+            found = dict(chain.from_iterable(self.flavors.capacity(flavor).items() for flavor in root.flavors))
+        else:
+            found = {cell: amount for cell, amount in root.guarantees.items() if cell[0] in root.flavors}
+        root.guarantees = root.bounds = root.capacities = {**found, **stated}
+        root.keeps = {}
+        for node in root.below():
+            if node.parent is not None:
+                node.flavors = node.flavors if node.spec and node.spec.quotas else node.parent.flavors
+                above = node.parent.capacities
+                node.capacities = {cell: min(amount, node.bounds.get(cell, amount)) for cell, amount in above.items()}
+
+    def _enumerate(self, more_cells: Iterable[Cell]) -> None:
+        cells = (cell for node in self.nodes.values() for cell in (*node.guarantees, *node.bounds, *node.capacities))
+        self.axes = Axes(chain(cells, more_cells))
+        self.in_order = [node for root in self.roots for node in root.below()]
+        """Parents first; a node's place here is its index."""
+        for index, node in enumerate(self.in_order):
+            node.enumerate(index, self.axes)
+
+
+def _sum_guarantees(node: TreeNode) -> None:
+    """Guarantees from the leaves up; `bounds` and `keeps` follow from what the node states itself."""
+    for child in node.children:
+        _sum_guarantees(child)
+        for cell, amount in child.guarantees.items():
+            node.guarantees[cell] = node.guarantees.get(cell, 0) + amount
+    for cell, quota in _quotas(node.spec) if node.spec else ():
+        guarantee = node.guarantees[cell] = quota.nominal_quota.nano
+        if quota.borrowing_limit is not None:
+            node.bounds[cell] = guarantee + quota.borrowing_limit.nano
+        if quota.lending_limit is not None:
+            node.keeps[cell] = max(0, guarantee - quota.lending_limit.nano)
+
+
+def _quotas(spec: ClusterQueueSpec) -> Iterator[tuple[Cell, ResourceQuota]]:
+    for quotas in spec.quotas:
+        for resource, quota in quotas.resources.items():
+            yield (quotas.flavor, resource), quota
