@@ -69,9 +69,9 @@ class Deserved:
             return
         self._count(workload, -1)
         if name not in self._granted and self._settled:
-            row = self._line.floor_of(workload)
             # One that stood behind others which did not fit changes nothing by going.
-            self._settled = row is not None and row.row.asks[0] != row.place and row.row.failed
+            row = self._line.floor_row(name)
+            self._settled = row is not None and self._behind_one_like_it(row, workload)
         else:
             self._settled = False
         self._take_out(name)
@@ -128,8 +128,7 @@ class Deserved:
         if holding is None:
             holding = self._granted[ask.name] = Holding(workload, ask.queue, afresh=True)
         for index, flavor, count in placement.pods:
-            counts = holding.granted[index]
-            counts[flavor] = counts.get(flavor, 0) + count
+            holding.change(index, flavor, count)
         self._ledger.grant(ask.queue, placement.need)
         self._line.leave(workload)
         self._line.join_growth(holding)

@@ -12,7 +12,7 @@ back what it changed; so it costs what it decides, and how many wait does not ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
 
@@ -94,9 +94,8 @@ class Planner:
         cycle.open(self._open)
         cycle.run()
         made = decisions(cycle.draft)
-        wake_at = [eviction.requeue_at for eviction in made.evictions]
-        wake_at += [heap[0][0] for heap in (self._backoffs, self._patience) if heap]
-        made = replace(made, wake_at=min(wake_at, default=None), unknown_policies=self._unknown_policies)
+        moments = [*(eviction.requeue_at for eviction in made.evictions), *self._moments()]
+        made = replace(made, wake_at=min(moments, default=None), unknown_policies=self._unknown_policies)
         if report:
             reasons = waiting(cycle, made, self._kept_out)
             made = replace(made, waiting=reasons, standings=standings(cycle, self._workloads))
@@ -200,6 +199,25 @@ class Planner:
         self._kept_out.pop(name, None)
         for some in (self._unsettled, self._held, self._open):
             some.discard(name)
+
+    def _moments(self) -> Iterator[Instant]:
+        """When the next back-off and the next patience end, of those who still wait for that."""
+        for heap, still in ((self._backoffs, self._backs_off), (self._patience, self._is_patient)):
+            while heap and not still(*heap[0]):
+                heappop(heap)
+            if heap:
+                yield heap[0][0]
+
+    def _backs_off(self, until: Instant, name: str) -> bool:
+        why = self._kept_out.get(name)
+        return why is not None and why.until == until
+
+    def _is_patient(self, until: Instant, name: str) -> bool:
+        workload = self._workloads.get(name)
+        row = self._line.floor_row(name)
+        if workload is None or row is None or row.kind.impatient:
+            return False
+        return workload.waits_since + row.queue.rules.patience.seconds + 1 == until
 
     def _let_time_pass(self) -> None:
         """Those whose back-off or patience ended stand elsewhere now."""

@@ -64,13 +64,13 @@ def _short(ask: Ask, pod_set: str | None, ledger: Ledger, reason: WaitingReason)
     lacking: Cells = {}
     for lack in short:
         flavor, resource = cells[lack.axes[0]]
-        cell = (flavor if len(lack.axes) == 1 else "*", resource)
+        cell = ("*" if lack.limited else flavor, resource)
         lacking[cell] = max(lacking.get(cell, 0), lack.lacking)
     where = max(short, key=lambda lack: (lack.lacking, lack.node.name)).node if short else ask.queue
     room = {
         cells[lack.axes[0]]: ledger.free(where, lack.axes[0])
         for lack in short
-        if lack.node is where and len(lack.axes) == 1
+        if lack.node is where and not lack.limited
     }
     return Waiting(
         workload=ask.name,

@@ -7,11 +7,13 @@ from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.node import TreeNode
 
+_JUST_NOW = 1 << 62
+
 
 class Holding:
     """The counts of a workload by pod set and flavor, changed only by the draft that keeps the ledger in step."""
 
-    __slots__ = ("admitted", "granted", "held", "new", "present", "queue", "workload")
+    __slots__ = ("_need", "admitted", "granted", "held", "new", "present", "queue", "weight", "workload")
 
     def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False) -> None:
         self.workload = workload
@@ -22,6 +24,17 @@ class Holding:
         self.present = [{} if afresh else pod_set.present for pod_set in workload.pod_sets]
         self.granted: list[dict[str, int]] = [{} if afresh else dict(one.granted) for one in workload.pod_sets]
         self.held: list[dict[str, int]] = [{} if afresh else dict(one.held) for one in workload.pod_sets]
+        since = _JUST_NOW if workload.admitted_at is None else workload.admitted_at
+        self.weight = (workload.priority, -since, -workload.created, workload.name)
+        """Who of a Queue gives way first: lowest priority, then newest."""
+        self._need: Need | None = None
+
+    def change(self, index: int, flavor: str, count: int, held: int = 0) -> None:
+        """So many more (or fewer) pods, and so many more (or fewer) of them that may not start yet."""
+        granted, waiting = self.granted[index], self.held[index]
+        granted[flavor] = granted.get(flavor, 0) + count
+        waiting[flavor] = waiting.get(flavor, 0) + held
+        self._need = None
 
     def count(self, index: int) -> int:
         """Pods of one pod set."""
@@ -30,6 +43,10 @@ class Holding:
     def surplus(self, index: int) -> int:
         """Pods above the floor."""
         return max(0, self.count(index) - self.workload.pod_sets[index].least)
+
+    @property
+    def has_surplus(self) -> bool:
+        return any(self.count(index) > pod_set.least for index, pod_set in enumerate(self.workload.pod_sets))
 
     def going(self, index: int, flavor: str) -> int:
         """Pods that are there without a grant."""
@@ -53,9 +70,12 @@ class Holding:
         """All it holds."""
         assert self.queue is not None
         axes = self.queue.axes
-        return total(
+        if self._need is not None:
+            return self._need
+        self._need = total(
             axes.pods(pod_set.requests, flavor, count)
             for pod_set, counts in zip(self.workload.pod_sets, self.granted, strict=True)
             for flavor, count in counts.items()
             if count
         )
+        return self._need

@@ -160,9 +160,9 @@ class Line:
                 before += len(row.asks)
         return before
 
-    def floor_of(self, workload: Workload) -> Ask | None:
-        row = self._floors.get(workload.name)
-        return Ask(row, floor_place(workload)) if row else None
+    def floor_row(self, name: str) -> Row | None:
+        """Where a workload waits for its floor."""
+        return self._floors.get(name)
 
     def _weigh(self, node: TreeNode) -> None:
         index = node.index

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+
+from sortedcontainers import SortedList  # type: ignore[import-untyped]
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.tree.ledger import Ledger
@@ -17,21 +20,31 @@ class Books:
         self.tree = tree
         self.ledger = Ledger(tree)
         self.holdings: dict[str, Holding] = {}
-        self._by_queue: dict[str, dict[str, Holding]] = {}
+        self._by_queue: dict[TreeNode, SortedList] = {}
+        self._with_surplus: dict[TreeNode, SortedList] = {}
 
     def enter(self, holding: Holding) -> None:
         """Count what a workload holds."""
         self.holdings[holding.workload.name] = holding
         if holding.queue is not None:
-            self._by_queue.setdefault(holding.queue.name, {})[holding.workload.name] = holding
+            self._list(self._by_queue, holding.queue).add(holding)
+            if holding.has_surplus:
+                self._list(self._with_surplus, holding.queue).add(holding)
             self._count(holding, holding.queue, 1)
 
     def forget(self, name: str) -> None:
         """Count it no more."""
         holding = self.holdings.pop(name, None)
         if holding is not None and holding.queue is not None:
-            del self._by_queue[holding.queue.name][name]
+            self._by_queue[holding.queue].remove(holding)
+            if holding.has_surplus:
+                self._with_surplus[holding.queue].remove(holding)
             self._count(holding, holding.queue, -1)
+
+    def _list(self, lists: dict[TreeNode, SortedList], queue: TreeNode) -> SortedList:
+        if queue not in lists:
+            lists[queue] = SortedList(key=attrgetter("weight"))
+        return lists[queue]
 
     def _count(self, holding: Holding, queue: TreeNode, times: int) -> None:
         axes, ledger = self.tree.axes, self.ledger
@@ -49,12 +62,14 @@ class Books:
 
     def change(self, holding: Holding, index: int, flavor: str, count: int, held: int) -> None:
         """So many more (or fewer) pods are granted, and so many more (or fewer) of them may not start yet."""
-        granted, waiting = holding.granted[index], holding.held[index]
-        going = holding.going(index, flavor)
-        granted[flavor] = granted.get(flavor, 0) + count
-        waiting[flavor] = waiting.get(flavor, 0) + held
+        going, had_surplus = holding.going(index, flavor), holding.has_surplus
+        holding.change(index, flavor, count, held)
         if holding.queue is None:
             return
+        if holding.has_surplus > had_surplus:
+            self._list(self._with_surplus, holding.queue).add(holding)
+        elif holding.has_surplus < had_surplus:
+            self._with_surplus[holding.queue].remove(holding)
         pod = self.tree.axes.pod(holding.workload.pod_sets[index].requests, flavor)
         if count:
             self.ledger.grant(holding.queue, pod, count)
@@ -64,9 +79,15 @@ class Books:
         if left:
             self.ledger.go(holding.queue, pod, left)
 
-    def of(self, queue: TreeNode) -> list[Holding]:
-        """The workloads of a Queue that hold something."""
-        return list(self._by_queue.get(queue.name, {}).values())
+    def of(self, queue: TreeNode) -> Iterable[Holding]:
+        """The workloads of a Queue that hold something, who gives way first coming first."""
+        found: Iterable[Holding] = self._by_queue.get(queue, ())
+        return found
+
+    def with_surplus(self, queue: TreeNode) -> Iterable[Holding]:
+        """Of these, the ones that hold more than their floor."""
+        found: Iterable[Holding] = self._with_surplus.get(queue, ())
+        return found
 
     def below(self, node: TreeNode) -> Iterator[Holding]:
         """The workloads of a node that hold something."""

@@ -91,6 +91,13 @@ class Draft:
         if not self.gave_way[name]:
             del self.gave_way[name]
 
+    def take_again(self, taken: Taken) -> Taken:
+        """Take what was put back."""
+        if taken.evicts:
+            return self.evict(taken.holding, taken.rule, taken.needed_by)
+        pods = [(some.index, some.flavor, some.count) for some in taken.pods]
+        return self.shrink(taken.holding, pods, taken.rule, taken.needed_by)
+
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return [taken for taken in self.taken if taken.needed_by == needed_by]

@@ -13,7 +13,7 @@ from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.victims import Victims, surplus_units
-from tidegate.scheduler.tree.cells import total
+from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.node import TreeNode
 
 
@@ -37,10 +37,23 @@ def give_back(draft: Draft, names: Iterable[str], crowded: Iterable[TreeNode]) -
         else:
             _what_is_not_wanted(holding, draft)
     for node in sorted(crowded, key=lambda node: -node.index):
-        victims = Victims(draft, lambda *_: Rule.OVER_QUOTA, needed_by=None)
+        victims = Victims(draft, _OverQuota(draft), needed_by=None)
         short = draft.ledger.excesses(node)
         while short and victims.take(node, short):
             short = draft.ledger.excesses(node)
+
+
+class _OverQuota:
+    """Everything may be taken."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+
+    def enter(self, node: TreeNode) -> bool:
+        return any(self.draft.ledger.granted[node.index])
+
+    def permit(self, _holding: Holding, _need: Need, _floor: bool) -> Rule:
+        return Rule.OVER_QUOTA
 
 
 def start_held(draft: Draft, names: Iterable[str]) -> None:

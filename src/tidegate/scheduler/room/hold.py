@@ -62,7 +62,8 @@ class HeldRoom:
         """The workload for which room is held that this ask would otherwise get."""
         if not self._holds:
             return None
-        return self._holds[0].ask.name if self._without(self._holds, ask) else None
+        with self.draft.ledger.nothing_reserved():
+            return self._holds[0].ask.name if place(ask.row, self.draft.ledger) else None
 
     def backfill(self, ask: Ask) -> Placement | None:
         """Where the ask fits in room that is held for asks which can only start after it has ended."""
@@ -105,20 +106,17 @@ class HeldRoom:
             for other in self.draft.books.below(queue.path[-1])
             if other.admitted and (end := other.workload.ends_by) is not None
         )
-        for reserved in self._holds:
-            self._reserve(reserved, -1)
         ended: list[tuple[TreeNode, Need]] = []
         found = None
-        for end, name in ending:
-            other = self.draft.books.holdings[name]
-            assert other.queue is not None
-            ended.append((other.queue, other.need()))
-            ledger.grant(*ended[-1], -1)
-            if ledger.fits(queue, hold.need):
-                found = end
-                break
+        with ledger.nothing_reserved():
+            for end, name in ending:
+                other = self.draft.books.holdings[name]
+                assert other.queue is not None
+                ended.append((other.queue, other.need()))
+                ledger.grant(*ended[-1], -1)
+                if ledger.fits(queue, hold.need):
+                    found = end
+                    break
         for where, need in ended:
             ledger.grant(where, need)
-        for reserved in self._holds:
-            self._reserve(reserved, 1)
         return found

@@ -61,7 +61,7 @@ def _worth_trying(ask: Ask, empty: Ledger) -> Iterator[Placement]:
 def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool:
     ledger, need = draft.ledger, placement.need
     taken: list[Taken] = []
-    victims = Victims(draft, rights.permit, needed_by=ask.name)
+    victims = Victims(draft, rights, needed_by=ask.name)
     while short := list(ledger.shortfalls(ask.queue, need, held=True)):
         # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
         node = short[0].node
@@ -69,14 +69,14 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool
         unit = victims.take(min(node, rights.scope, key=ask.queue.path.index), rights.short)
         if unit is None:
             for undone in reversed(taken):
-                victims.undo(undone)
+                draft.undo(undone)
             return False
         taken.append(unit)
     for unit in reversed(taken[:-1]):
         if unit.evicts or unit.holding.admitted:
-            victims.undo(unit)
+            draft.undo(unit)
             if not ledger.fits(ask.queue, need, held=True):
-                victims.take_again(unit)
+                draft.take_again(unit)
     return True
 
 
@@ -87,6 +87,7 @@ class _Rights:
         self.ask = ask
         self.draft = draft
         self.short: list[Short] = []
+        self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
         # Nodes of the asker's path, from its Queue up, that stay at or below what they deserve.
@@ -101,6 +102,14 @@ class _Rights:
     @property
     def any(self) -> bool:
         return self.ask.kind.is_floor or bool(self.modest)
+
+    def enter(self, node: TreeNode) -> bool:
+        """Whether anything below a node might be taken at all."""
+        if node in self.path:
+            return not node.is_queue or self.ask.kind.is_floor
+        if self.across is AcrossQueues.LOWER_PRIORITY:
+            return any(self.draft.ledger.granted[node.index])
+        return self.draft.ledger.shares[node.index] > self.draft.deserved.share(node)
 
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
@@ -138,5 +147,5 @@ class _Rights:
         return all(
             granted[axis] - amount >= min(node.guarantee[axis], own[axis])
             for axis, amount in need
-            if any(lack.axes == (axis,) for lack in self.short)
+            if any(axis in lack.axes and not lack.limited for lack in self.short)
         )

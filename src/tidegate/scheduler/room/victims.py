@@ -7,7 +7,8 @@ a few nodes and never at all workloads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import Protocol
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
@@ -18,90 +19,73 @@ from tidegate.scheduler.tree.node import TreeNode
 
 Unit = list[tuple[int, str, int]]
 """Pods that go together: index of the pod set, flavor, count."""
-Permit = Callable[[Holding, Need, bool], Rule | None]
-"""By which rule this much may be taken from a workload (True: its floor with it), if by any."""
+
+
+class Rights(Protocol):
+    """What may be taken."""
+
+    def enter(self, node: TreeNode) -> bool:
+        """Whether anything below a node might be taken at all."""
+
+    def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
+        """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
 
 
 class Victims:
     """Takes units that help where room is short, best victim first."""
 
-    def __init__(self, draft: Draft, permit: Permit, *, needed_by: str | None) -> None:
+    def __init__(self, draft: Draft, rights: Rights, *, needed_by: str | None) -> None:
         self.draft = draft
-        self.permit = permit
+        self.rights = rights
         self.needed_by = needed_by
-        self._in_order: dict[TreeNode, list[Holding]] = {}
-        """Workloads of a Queue, the first to give way last; those without surplus are dropped from the end."""
 
     def take(self, below: TreeNode, short: Collection[Short]) -> Taken | None:
         """Take the next unit below a node that helps and may be taken; None when there is no more."""
         wanted = {axis for lack in short for axis in lack.axes}
-        for queue in self._queues(below):
-            for holding in self._with_surplus(queue):
+        queues = list(self._queues(below))
+        for queue in queues:
+            for holding in self.draft.books.with_surplus(queue):
                 if (taken := self._shrink(holding, wanted)) is not None:
                     return taken
-        for queue in self._queues(below):
-            for holding in sorted(self.draft.books.of(queue), key=self._weight):
-                if (taken := self._evict(holding, wanted)) is not None:
+        for queue in queues:
+            refused: set[Hashable] = set()
+            for holding in self.draft.books.of(queue):
+                if (taken := self._evict(holding, wanted, refused)) is not None:
                     return taken
         return None
 
-    def undo(self, taken: Taken) -> None:
-        """Put it back."""
-        self.draft.undo(taken)
-        if taken.holding.queue is not None:
-            self._in_order.pop(taken.holding.queue, None)
-
-    def take_again(self, taken: Taken) -> Taken:
-        """Take what was put back."""
-        if taken.evicts:
-            return self.draft.evict(taken.holding, taken.rule, taken.needed_by)
-        pods = [(some.index, some.flavor, some.count) for some in taken.pods]
-        return self.draft.shrink(taken.holding, pods, taken.rule, taken.needed_by)
-
     def _queues(self, node: TreeNode) -> Iterator[TreeNode]:
-        """The Queues below a node that hold something: at every level those most above what they deserve first."""
+        """The Queues below a node that might give: at every level those most above what they deserve first."""
         if node.is_queue:
             yield node
             return
         ledger, deserved = self.draft.ledger, self.draft.deserved
-        holding = [child for child in node.children if any(ledger.granted[child.index])]
-        for child in sorted(holding, key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)):
+        children = [child for child in node.children if self.rights.enter(child)]
+        for child in sorted(children, key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)):
             yield from self._queues(child)
-
-    def _with_surplus(self, queue: TreeNode) -> Iterator[Holding]:
-        line = self._in_order.get(queue)
-        if line is None:
-            line = self._in_order[queue] = sorted(self.draft.books.of(queue), key=self._weight, reverse=True)
-        while line and not _has_surplus(line[-1]):
-            line.pop()
-        return reversed(line)
 
     def _shrink(self, holding: Holding, wanted: set[int]) -> Taken | None:
         if not holding.admitted or holding.workload.name == self.needed_by:
             return None
         for unit in surplus_units(holding):
             need = _need(holding, unit)
-            if any(axis in wanted for axis, _ in need) and (rule := self.permit(holding, need, False)):
+            if any(axis in wanted for axis, _ in need) and (rule := self.rights.permit(holding, need, False)):
                 return self.draft.shrink(holding, unit, rule, self.needed_by)
         return None
 
-    def _evict(self, holding: Holding, wanted: set[int]) -> Taken | None:
+    def _evict(self, holding: Holding, wanted: set[int], refused: set[Hashable]) -> Taken | None:
         if not holding.admitted or holding.new or holding.workload.name == self.needed_by:
             return None
         need = holding.need()
-        if not any(axis in wanted for axis, _ in need):
+        # What is refused to one is refused to all like it; a queue may have thousands of them.
+        like = (need, holding.workload.priority, holding.was_impatient)
+        if like in refused or not any(axis in wanted for axis, _ in need):
             return None
-        rule = self.permit(holding, need, True)
-        return self.draft.evict(holding, rule, self.needed_by) if rule else None
-
-    def _weight(self, holding: Holding) -> tuple[int, int, int, str]:
-        workload = holding.workload
-        since = workload.admitted_at if workload.admitted_at is not None else self.draft.now + 1
-        return (workload.priority, -since, -workload.created, workload.name)
-
-
-def _has_surplus(holding: Holding) -> bool:
-    return any(holding.surplus(index) for index in range(len(holding.granted)))
+        rule = self.rights.permit(holding, need, True)
+        if rule is None:
+            refused.add(like)
+            return None
+        return self.draft.evict(holding, rule, self.needed_by)
 
 
 def surplus_units(holding: Holding) -> Iterator[Unit]:

@@ -26,6 +26,7 @@ siblings only, so shares are kept as integers: in parts of their parent's `unit`
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from operator import mul
 from typing import NamedTuple
@@ -40,8 +41,10 @@ class Short(NamedTuple):
 
     node: TreeNode
     axes: tuple[int, ...]
-    """The cell that lacks; several where a Queue's limit, which counts over all flavors, is what binds."""
+    """The cell that lacks; those of all flavors where a Queue's limit is what binds."""
     lacking: int
+    limited: bool = False
+    """Whether it is a Queue's limit, which counts over all flavors."""
 
 
 class Ledger:
@@ -58,6 +61,7 @@ class Ledger:
         self.going = [[0] * width for _ in range(nodes)]
         self.held = [[0] * width for _ in range(nodes)]
         self.reserved = [[0] * width for _ in range(nodes)]
+        self._none = [[0] * width] * nodes
         self._unusable_anywhere = 0
         """More than 0 while something is going or reserved: only then the sums above need looking at."""
         if self.keeps:
@@ -143,6 +147,13 @@ class Ledger:
             self.reserved[node.index][axis] += amount * times
         self._unusable_anywhere += sum(amount for _, amount in need) * times
 
+    @contextmanager
+    def nothing_reserved(self) -> Iterator[None]:
+        """As if no room were set aside."""
+        reserved, self.reserved = self.reserved, self._none
+        yield
+        self.reserved = reserved
+
     def free(self, node: TreeNode, axis: int) -> int:
         """What is left of a cell at a node."""
         bound = node.most[axis]
@@ -191,7 +202,7 @@ class Ledger:
                 total += self.granted[queue.index][axis] + amount
                 total += self._unusable(queue, axis, amount if held else 0)
             if total > limit:
-                yield Short(queue, tuple(axes), total - limit)
+                yield Short(queue, tuple(axes), total - limit, limited=True)
 
     def _unusable(self, node: TreeNode, axis: int, waiting: int) -> int:
         """Room that is neither granted nor free: still in use by pods that leave, or set aside."""
@@ -229,7 +240,7 @@ class Ledger:
         for axes, limit, _ in node.capped:
             held = sum(granted[axis] for axis in axes)
             if held > limit:
-                over.append(Short(node, tuple(axes), held - limit))
+                over.append(Short(node, tuple(axes), held - limit, limited=True))
         return over
 
 
