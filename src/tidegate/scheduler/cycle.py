@@ -29,7 +29,7 @@ _NOTHING = Placement((), ())
 
 
 class Cycle:
-    """One cycle over books and a line that its planner keeps; `revert` leaves both as they were."""
+    """One cycle over books and a line that its planner keeps."""
 
     def __init__(self, draft: Draft, line: Line, empty: Ledger, workloads: Mapping[str, Workload]) -> None:
         self.draft = draft
@@ -96,19 +96,19 @@ class Cycle:
             self.held_room.hold(ask)
         self.line.set_aside(ask)
 
-    def revert(self) -> None:
-        """The books and the line as before: the plan is not carried out by making it."""
+    @property
+    def holds_room(self) -> bool:
+        """Whether something is set aside or blocked, which time or an arrival may change."""
+        return self.held_room.holds or self.line.blocks
+
+    def close(self) -> None:
+        """Nothing stays set aside: the next cycle decides anew."""
         self.held_room.release()
-        for name in self.draft.touched:
-            workload = self.workloads[name]
-            self.line.leave(workload)
-            self.books.forget(name)
-        self.line.reopen()
 
     def _holding(self, workload: Workload, queue: TreeNode) -> Holding:
         holding = self.books.holdings.get(workload.name)
         if holding is None:
-            holding = Holding(workload, queue)
+            holding = Holding(workload, queue, now=self.draft.now)
             self.books.enter(holding)
         return holding
 

@@ -45,7 +45,8 @@ class Deserved:
         self._ledger = Ledger(tree)
         self._line = Line(tree, self._ledger, policies)
         self._granted: dict[str, Holding] = {}
-        self._settled = False
+        self.settled = False
+        """Whether what is deserved is known; it is worked out when somebody asks."""
 
     # ── demand ──
 
@@ -60,7 +61,7 @@ class Deserved:
         self._count(workload, 1)
         queue = self.tree.nodes[workload.queue]
         row = self._line.join(workload, queue)
-        self._settled = self._settled and self._behind_one_like_it(row, workload)
+        self.settled = self.settled and self._behind_one_like_it(row, workload)
 
     def forget(self, name: str) -> None:
         """It wants nothing any more."""
@@ -68,12 +69,12 @@ class Deserved:
         if workload is None:
             return
         self._count(workload, -1)
-        if name not in self._granted and self._settled:
+        if name not in self._granted and self.settled:
             # One that stood behind others which did not fit changes nothing by going.
             row = self._line.floor_row(name)
-            self._settled = row is not None and self._behind_one_like_it(row, workload)
+            self.settled = row is not None and self._behind_one_like_it(row, workload)
         else:
-            self._settled = False
+            self.settled = False
         self._take_out(name)
         self._line.leave(workload)
 
@@ -99,7 +100,7 @@ class Deserved:
         return self._ledger.granted[node.index]
 
     def _settle(self) -> None:
-        if self._settled:
+        if self.settled:
             return
         self._start_afresh()
         line = self._line
@@ -111,7 +112,7 @@ class Deserved:
                 line.block(ask)
             else:
                 line.set_aside(ask)
-        self._settled = True
+        self.settled = True
 
     def _start_afresh(self) -> None:
         for name in list(self._granted):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Cause, Eviction, Grant, Plan, PodCounts, Shrink, Start
 from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.snapshot import NO_ENTRIES, Instant, Workload
 
 _MOST_BACKOFF_S = 600
 
@@ -32,6 +34,31 @@ def decisions(draft: Draft) -> Plan:
         if started := _started(holding):
             starts.append(Start(workload=name, pods=started))
     return Plan(grants=tuple(grants), shrinks=tuple(shrinks), evictions=tuple(evictions), starts=tuple(starts))
+
+
+def carried_out(holding: Holding, now: Instant) -> Workload:
+    """A workload as it is once what the plan says of it is done; its pods are still where they were."""
+    workload = holding.workload
+    pod_sets = tuple(
+        replace(pod_set, granted=_positive(granted), held=_positive(held))
+        for pod_set, granted, held in zip(workload.pod_sets, holding.granted, holding.held, strict=True)
+    )
+    if holding.admitted:
+        at = now if workload.admitted_at is None else workload.admitted_at
+        return replace(workload, pod_sets=pod_sets, admitted_at=at)
+    return replace(
+        workload,
+        pod_sets=pod_sets,
+        admitted_at=None,
+        waiting_since=now,
+        evictions=workload.evictions + 1,
+        requeue_at=now + backoff_seconds(workload.evictions),
+    )
+
+
+def _positive(counts: Mapping[str, int]) -> Mapping[str, int]:
+    kept = {flavor: count for flavor, count in sorted(counts.items()) if count}
+    return kept or NO_ENTRIES
 
 
 def backoff_seconds(evictions: int) -> int:

@@ -3,11 +3,11 @@
     planner.configure(snapshot)      nodes, flavors and queues; what changes seldom is worked out anew
     planner.put(workload)            it is new, or something about it is different
     planner.drop(name)               it is finished or gone
-    planner.plan(now)                the same Plan as `plan(snapshot, now)` of all that would give
+    planner.plan(now)                the Plan that `plan(snapshot, now)` of all this would give; taken for done
 
 Kept are the books (what everybody holds), the line (who asks for what, in rows), what everybody deserves, and who
-must give back, may start, or waits for a moment in time. A cycle works on the books and the line themselves and puts
-back what it changed; so it costs what it decides, and how many wait does not matter.
+must give back, may start, or waits for a moment in time. A cycle works on the books and the line themselves and assumes
+that its Plan is carried out; so it costs what it decides, and how many wait does not matter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tidegate.scheduler.deserved import Deserved, demand
 from tidegate.scheduler.gate import allowed, kept_out
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
-from tidegate.scheduler.outcome import decisions
+from tidegate.scheduler.outcome import carried_out, decisions
 from tidegate.scheduler.plan import Plan, Waiting
 from tidegate.scheduler.policies import BUILT_IN, Policies
 from tidegate.scheduler.report import standings, waiting
@@ -50,6 +50,8 @@ class Planner:
         self._snapshot = Snapshot()
         self._workloads: dict[str, Workload] = {}
         self._now: Instant = 0
+        self._changed = True
+        """Whether a cycle could decide anything that the last one did not."""
         self._crowded: set[TreeNode] = set()
         """Nodes that may hold more than they are allowed."""
         self._build()
@@ -66,6 +68,8 @@ class Planner:
     def put(self, workload: Workload) -> None:
         """A workload is new, or something about it is different."""
         before = self._workloads.get(workload.name)
+        if before == workload:
+            return
         if before is not None:
             self._leave(before)
         self._workloads[workload.name] = workload
@@ -80,16 +84,25 @@ class Planner:
         if workload is not None:
             self._leave(workload)
             self._deserved.forget(name)
+            self._changed = self._changed or not self._deserved.settled
+
+    def workload(self, name: str) -> Workload | None:
+        """A workload as the planner sees it: as it was put, with what was decided since."""
+        return self._workloads.get(name)
 
     # ── what follows ──
 
     def plan(self, now: Instant, *, report: bool = False) -> Plan:
-        """Decide one cycle; with `report`, say for everybody who waits why, and how every queue stands."""
+        """Decide one cycle, and take it for done: whoever carries it out puts what came of it, if that is something
+        else. With `report`, say for everybody who waits why, and how every queue stands."""
         self._now = now
         self._let_time_pass()
+        if not self._changed and not report:
+            return Plan(wake_at=min(self._moments(), default=None), unknown_policies=self._unknown_policies)
+        self._line.reopen()
         cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, self._workloads)
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
-        self._crowded = set(crowded)
+        self._crowded.clear()
         cycle.take_back(self._unsettled, crowded, self._held)
         cycle.open(self._open)
         cycle.run()
@@ -99,10 +112,23 @@ class Planner:
         if report:
             reasons = waiting(cycle, made, self._kept_out)
             made = replace(made, waiting=reasons, standings=standings(cycle, self._workloads))
-        cycle.revert()
-        for name in cycle.draft.touched:
-            self._stand_in_line(self._workloads[name])
+        self._changed = cycle.holds_room or not made.is_empty
+        cycle.close()
+        for name, holding in cycle.draft.touched.items():
+            self._assume(holding, gave_way=name in cycle.draft.gave_way)
         return made
+
+    def _assume(self, holding: Holding, *, gave_way: bool) -> None:
+        """It is as the plan says from now on."""
+        before, name = holding.workload, holding.workload.name
+        workload = self._workloads[name] = carried_out(holding, self._now)
+        if gave_way or holding.waits_to_start or name in self._held:
+            self._leave(before)
+            self._stand_in_line(workload)
+        else:  # It was granted something and that is all: books and line say already what they should.
+            holding.workload = workload
+            holding.new = False
+            self._open.discard(name)
 
     # ── state ──
 
@@ -122,6 +148,7 @@ class Planner:
         self._unknown_policies = tuple(
             sorted(node.name for node in self._tree.in_order if node.spec and node.spec.policy not in self.policies)
         )
+        self._changed = True
         self._unsettled: set[str] = set()
         self._held: set[str] = set()
         self._open: set[str] = set()
@@ -149,6 +176,7 @@ class Planner:
             self._deserved.want(wanted)
         else:
             self._deserved.forget(workload.name)
+        self._changed = self._changed or not self._deserved.settled
         self._stand_in_line(workload)
 
     def _stand_in_line(self, workload: Workload) -> None:
@@ -169,6 +197,7 @@ class Planner:
     def _hold(self, holding: Holding) -> None:
         name = holding.workload.name
         self._books.enter(holding)
+        self._changed = True
         if must_give_back(holding):
             self._unsettled.add(name)
         if holding.waits_to_start:
@@ -180,6 +209,7 @@ class Planner:
     def _line_up(self, workload: Workload, queue: TreeNode) -> None:
         if not any(pod_set.least for pod_set in workload.pod_sets):
             self._open.add(workload.name)
+            self._changed = True
             return
         impatient = False
         if queue.rules.ordering is not Ordering.STRICT:
@@ -187,14 +217,18 @@ class Planner:
             impatient = self._now > ends
             if not impatient:
                 heappush(self._patience, (ends + 1, workload.name))
-        self._line.join(workload, queue, impatient=impatient)
+        row = self._line.join(workload, queue, impatient=impatient)
+        # Behind one like it, that did not fit, it does not fit either.
+        self._changed = self._changed or not row.failed or row.asks[0][1] == workload.name
 
     def _leave(self, workload: Workload) -> None:
         name = workload.name
         holding = self._books.holdings.get(name)
         self._books.forget(name)
-        if holding is not None and holding.queue is not None:
-            self._line.changed(holding.queue)
+        if holding is not None:
+            self._changed = True
+            if holding.queue is not None:
+                self._line.changed(holding.queue)
         self._line.leave(workload)
         self._kept_out.pop(name, None)
         for some in (self._unsettled, self._held, self._open):

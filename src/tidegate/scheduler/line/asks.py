@@ -61,7 +61,7 @@ class Placement:
 class Row:
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank", "why")
+    __slots__ = ("asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
         self.queue = queue
@@ -72,7 +72,6 @@ class Row:
         self.asks: SortedList = SortedList()
         self.failed = False
         """Its first was looked at and does not fit: nobody of this row does, for now."""
-        self.why: Any = None
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)
         """For every part the flavors that could host it, in order, and what its pods take there."""
         self.only: Placement | None = None

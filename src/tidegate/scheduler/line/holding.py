@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.snapshot import Workload
+from tidegate.scheduler.snapshot import Instant, Workload
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.node import TreeNode
-
-_JUST_NOW = 1 << 62
 
 
 class Holding:
@@ -15,7 +13,7 @@ class Holding:
 
     __slots__ = ("_need", "admitted", "granted", "held", "new", "present", "queue", "weight", "workload")
 
-    def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False) -> None:
+    def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False, now: Instant = 0) -> None:
         self.workload = workload
         self.queue = queue
         self.admitted = workload.admitted_at is not None and not afresh
@@ -24,7 +22,7 @@ class Holding:
         self.present = [{} if afresh else pod_set.present for pod_set in workload.pod_sets]
         self.granted: list[dict[str, int]] = [{} if afresh else dict(one.granted) for one in workload.pod_sets]
         self.held: list[dict[str, int]] = [{} if afresh else dict(one.held) for one in workload.pod_sets]
-        since = _JUST_NOW if workload.admitted_at is None else workload.admitted_at
+        since = now if workload.admitted_at is None else workload.admitted_at
         self.weight = (workload.priority, -since, -workload.created, workload.name)
         """Who of a Queue gives way first: lowest priority, then newest."""
         self._need: Need | None = None

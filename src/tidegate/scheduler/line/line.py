@@ -142,6 +142,11 @@ class Line:
                 self._stale[child] = None
         self._blocked.clear()
 
+    @property
+    def blocks(self) -> bool:
+        """Whether anybody may not be passed."""
+        return bool(self._blocked)
+
     def blocker(self, queue: TreeNode) -> Ask | None:
         """The ask that nobody in this Queue may pass."""
         return self._blocked.get(queue.parent.index) if queue.parent else None

@@ -36,6 +36,10 @@ class HeldRoom:
         self._holds: list[_Hold] = []
         self._complete: dict[str, Instant | None] = {}
 
+    @property
+    def holds(self) -> bool:
+        return bool(self._holds)
+
     def hold(self, ask: Ask) -> None:
         """Set aside what is free of what the ask needs, in the flavors it likes best and could have."""
         ledger = self.draft.ledger
@@ -53,7 +57,7 @@ class HeldRoom:
         self._reserve(hold, 1)
 
     def release(self) -> None:
-        """Set nothing aside any more: the next cycle decides anew."""
+        """Set nothing aside any more."""
         for hold in self._holds:
             self._reserve(hold, -1)
         self._holds.clear()

@@ -38,9 +38,9 @@ from tidegate.scheduler.tree.node import TreeNode
 
 def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
     """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits."""
-    for placement in _worth_trying(ask, empty):
+    for placement in _ways(ask, empty):
         rights = _Rights(ask, draft, placement.need)
-        if not rights.any:
+        if not rights.any or not empty.fits(ask.queue, placement.need):
             continue
         if draft.ledger.fits(ask.queue, placement.need, held=True):
             return None  # Enough pods are leaving already: wait for them instead of taking more.
@@ -49,11 +49,9 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
     return None
 
 
-def _worth_trying(ask: Ask, empty: Ledger) -> Iterator[Placement]:
+def _ways(ask: Ask, empty: Ledger) -> Iterator[Placement]:
     """Flavors in order; then, for pods that may be split, as they would stand if nobody else were there."""
-    for placement in in_one_flavor_each(ask.row):
-        if empty.fits(ask.queue, placement.need):
-            yield placement
+    yield from in_one_flavor_each(ask.row)
     if ask.row.only is None and any(part.splits for part in ask.kind.parts) and (split := place(ask.row, empty)):
         yield split
 
@@ -101,7 +99,10 @@ class _Rights:
 
     @property
     def any(self) -> bool:
-        return self.ask.kind.is_floor or bool(self.modest)
+        if self.modest:
+            return True
+        own = self.within is not WithinQueue.NEVER or any(self.draft.books.with_surplus(self.ask.queue))
+        return self.ask.kind.is_floor and own
 
     def enter(self, node: TreeNode) -> bool:
         """Whether anything below a node might be taken at all."""
