@@ -3,7 +3,7 @@
     Snapshot ─► plan(snapshot, now) ─► Plan
 
 Read `cycle` first: it is the story. `snapshot` and `plan` are what goes in and comes out; `tree` is what there is,
-`line` whose turn it is, `room` who gives way, `deserved` what would be fair. `planner` keeps it all between cycles.
+`line` whose turn it is, `room` who gives way, `fair` what everybody deserves. `planner` keeps it all between cycles.
 
 Everything here is pure: no clock, randomness, async, logging or I/O, no floats; it imports `tidegate.model` and nothing
 else of ours. Entry points for policies are looked up by whoever calls `plan`.

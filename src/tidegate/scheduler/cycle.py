@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.deserved import can_ever_fit
+from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.line.asks import Ask, Placement
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding

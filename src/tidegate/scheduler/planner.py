@@ -18,7 +18,8 @@ from heapq import heappop, heappush
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.cycle import Cycle
-from tidegate.scheduler.deserved import Deserved, demand
+from tidegate.scheduler.fair.demand import demand
+from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.gate import allowed, kept_out
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line

@@ -34,6 +34,8 @@ class Line:
         self.tree = tree
         self.ledger = ledger
         self._policies = [_policy(node, policies) for node in tree.in_order]
+        self.by_share = not any(self._policies)
+        """Whether nothing but shares decides between children."""
         size = len(tree.in_order)
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(size)]
         self._heaps: list[list[Any]] = [[] for _ in range(size)]
@@ -106,11 +108,19 @@ class Line:
 
     def next(self) -> Ask | None:
         """Whose turn it is."""
+        self._freshen()
+        return next((ask for root in self.tree.roots if (ask := self._next[root.index])), None)
+
+    def first(self, node: TreeNode) -> Ask | None:
+        """Whose turn it is below a node."""
+        self._freshen()
+        return self._next[node.index]
+
+    def _freshen(self) -> None:
         for queue in self._stale:
             for node in queue.path:
                 self._weigh(node)
         self._stale.clear()
-        return next((ask for root in self.tree.roots if (ask := self._next[root.index])), None)
 
     def changed(self, queue: TreeNode) -> None:
         """What a Queue holds is different: weigh its path again."""

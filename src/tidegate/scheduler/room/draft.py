@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tidegate.scheduler.deserved import Deserved
+from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.line.asks import Placement
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule

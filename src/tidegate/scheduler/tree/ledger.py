@@ -25,7 +25,7 @@ siblings only, so shares are kept as integers: in parts of their parent's `unit`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from operator import mul
@@ -172,6 +172,12 @@ class Ledger:
                 if granted[axis] + amount > most[axis]:
                     return False
         return True
+
+    def fits_at(self, nodes: Iterable[TreeNode], need: Need) -> bool:
+        """Whether it would stay within what these nodes may hold."""
+        return all(
+            self.granted[node.index][axis] + amount <= node.most[axis] for node in nodes for axis, amount in need
+        )
 
     def shortfalls(self, queue: TreeNode, need: Need, *, held: bool = False) -> Iterator[Short]:
         """Every place where it does not fit, nearest to the Queue first."""

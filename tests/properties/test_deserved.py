@@ -1,0 +1,93 @@
+"""What everybody deserves is mended after a change, and is then what handing everything out anew would give."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from random import Random
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from tests.scheduler.world import World, pods, quotas
+from tidegate.scheduler import BUILT_IN, Workload
+from tidegate.scheduler.fair.deserved import Deserved
+from tidegate.scheduler.tree.tree import Tree
+
+EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
+STEPS = 25
+
+
+def tree_of(chance: Random) -> World:
+    """One flavor, up to three levels, weights, here and there a guarantee: what can be mended."""
+    world = World(cpu=str(chance.randint(5, 60)), memory=str(chance.randint(5, 60)))
+    names = ["root"]
+    for index in range(chance.randint(0, 4)):
+        quota = [quotas(cpu=str(chance.randint(0, 9)))] if chance.random() < 0.15 else []
+        world.cluster_queue(f"c{index}", *quota, parent=chance.choice(names), weight=chance.randint(1, 3))
+        names.append(f"c{index}")
+    for index in range(chance.randint(1, 6)):
+        limit = {"limits": {"cpu": "4"}} if chance.random() < 0.03 else {}
+        world.queue(f"t{index}/q", chance.choice(names), weight=chance.randint(1, 2), **limit)
+    return world
+
+
+def workload(chance: Random, world: World, number: int) -> Workload:
+    """A gang, or something elastic, of one of a few shapes."""
+    queue = chance.choice(sorted(world.queues))
+    least = chance.choice([1, 1, 2, 3, 0])
+    more = chance.choice([0, 0, 0, 4])
+    shape = chance.choice([{"cpu": "1", "memory": "1"}, {"cpu": "2", "memory": "1"}, {"cpu": "1", "memory": "3"}])
+    if chance.random() < 0.1:
+        shape = {"cpu": str(chance.randint(1, 7))}
+    name = f"{queue.partition('/')[0]}/w{number}"
+    priority = chance.choice([0, 0, 0, 1])
+    created = number if chance.random() < 0.8 else chance.randint(0, number)
+    pod_sets = (pods(least + more, least, **shape),)
+    return Workload(name=name, queue=queue, created=created, priority=priority, pod_sets=pod_sets)
+
+
+def change(chance: Random, world: World, number: int) -> None:
+    """Somebody comes, goes, or wants something else."""
+    known = sorted(world.workloads)
+    what = chance.choice(["come", "come", "go", "end", "resize"])
+    if what == "come" or not known:
+        new = workload(chance, world, number)
+        world.workloads[new.name] = new
+        return
+    name = chance.choice(known)
+    old = world.workloads[name]
+    first = old.pod_sets[0]
+    if what == "go":
+        del world.workloads[name]
+    elif what == "end" and first.ended < first.count:
+        world.workloads[name] = replace(old, pod_sets=(replace(first, ended=first.ended + 1),))
+    elif what == "resize":
+        world.workloads[name] = replace(old, pod_sets=(replace(first, count=first.floor + chance.randint(0, 5)),))
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
+    chance = Random(seed)
+    world = tree_of(chance)
+    for number in range(chance.randint(0, 30)):
+        new = workload(chance, world, number)
+        world.workloads[new.name] = new
+    tree = Tree(world.snapshot())
+    kept = Deserved(tree, BUILT_IN, world.snapshot())
+    known: dict[str, Workload] = {}
+    for step in range(STEPS):
+        for name in known.keys() - world.workloads.keys():
+            kept.forget(name)
+        for name, new in world.workloads.items():
+            kept.want(new)
+        known = dict(world.workloads)
+        anew = Deserved(tree, BUILT_IN, world.snapshot())
+        for new in world.workloads.values():
+            anew.want(new)
+        for node in tree.in_order:
+            assert kept.amounts(node) == anew.amounts(node), (seed, step, node.name)
+        event("mended" if kept.mended else "anew")
+        for _ in range(chance.randint(1, 2)):
+            change(chance, world, 100 + step)
