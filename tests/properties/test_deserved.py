@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from random import Random
 
-from hypothesis import event, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scheduler.world import World, pods, quotas
@@ -88,6 +88,5 @@ def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
             anew.want(new)
         for node in tree.in_order:
             assert kept.amounts(node) == anew.amounts(node), (seed, step, node.name)
-        event("mended" if kept.mended else "anew")
         for _ in range(chance.randint(1, 2)):
             change(chance, world, 100 + step)

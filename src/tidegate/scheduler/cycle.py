@@ -26,6 +26,7 @@ from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 
 _NOTHING = Placement((), ())
+_MOST_PASSES = 8
 
 
 class Cycle:
@@ -38,6 +39,9 @@ class Cycle:
         self.empty = empty
         self.workloads = workloads
         self.held_room = HeldRoom(self.draft, empty)
+        self._waits = False
+        self._granted: set[TreeNode] = set()
+        self._taken = 0
         self.held_for: dict[int, str] = {}
         """Row (by id) → the workload for which the room is held that its asks would get."""
 
@@ -58,7 +62,18 @@ class Cycle:
             self.line.join_growth(holding)
 
     def run(self) -> None:
-        """Let everybody have their turn."""
+        """Let everybody have their turn; and again, while what happened may change the answer for those who wait."""
+        for _ in range(_MOST_PASSES):
+            self._pass()
+            if not self._waits or not self._unsettles():
+                break
+            self.held_room.release()
+            self.line.reopen()
+        self._give_back_what_was_not_needed()
+
+    def _pass(self) -> None:
+        self._waits, self._granted, self._taken = False, set(), len(self.draft.taken)
+        self.held_for.clear()
         while ask := self.line.next():
             if placement := self.fits(ask):
                 self.grant(ask, placement)
@@ -66,6 +81,23 @@ class Cycle:
                 self.grant(ask, placement, held=True)
             else:
                 self.wait(ask)
+
+    def _unsettles(self) -> bool:
+        """Whether a pass took something, or gave a node more than it deserves, which others may now take."""
+        shares, deserved = self.draft.ledger.shares, self.draft.deserved
+        return len(self.draft.taken) > self._taken or any(
+            shares[node.index] > deserved.share(node) for queue in self._granted for node in queue.path if node.parent
+        )
+
+    def _give_back_what_was_not_needed(self) -> None:
+        """Of what was taken for one, what was taken later for another may have been enough for both."""
+        for taken in reversed(list(self.draft.taken)):
+            queue = taken.holding.queue
+            if taken.needed_by is None or queue is None or not (taken.evicts or taken.holding.admitted):
+                continue
+            self.draft.undo(taken)
+            if self.draft.ledger.is_crowded(queue):
+                self.draft.take_again(taken)
 
     def fits(self, ask: Ask) -> Placement | None:
         """Where the ask fits as things are, or in held room that it will have left in time."""
@@ -79,12 +111,14 @@ class Cycle:
         self.line.leave(workload)
         self.line.join_growth(holding)
         self.line.changed(ask.queue)
+        self._granted.add(ask.queue)
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)
 
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
+        self._waits = True
         held_for = self.held_room.in_the_way_of(ask)
         if held_for is not None:
             self.held_for[id(ask.row)] = held_for

@@ -22,6 +22,8 @@ def decisions(draft: Draft) -> Plan:
         holding = draft.touched[name]
         more, less = _difference(holding, 1), _difference(holding, -1)
         was_admitted = holding.workload.admitted_at is not None
+        if not was_admitted and not holding.admitted:
+            continue  # What it got, somebody else got in the end.
         if was_admitted and not holding.admitted:
             at = draft.now + backoff_seconds(holding.workload.evictions)
             evictions.append(Eviction(workload=name, pods=less, causes=causes[name], requeue_at=at))
@@ -43,6 +45,8 @@ def carried_out(holding: Holding, now: Instant) -> Workload:
         replace(pod_set, granted=_positive(granted), held=_positive(held))
         for pod_set, granted, held in zip(workload.pod_sets, holding.granted, holding.held, strict=True)
     )
+    if not holding.admitted and workload.admitted_at is None:
+        return workload
     if holding.admitted:
         at = now if workload.admitted_at is None else workload.admitted_at
         return replace(workload, pod_sets=pod_sets, admitted_at=at)

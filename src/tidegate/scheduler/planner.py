@@ -143,7 +143,7 @@ class Planner:
         }
         self._tree = Tree(self._snapshot, cells)
         self._books = Books(self._tree)
-        self._line = Line(self._tree, self._books.ledger, self.policies)
+        self._line = Line(self._tree, self._books.ledger, self.policies, room_can_be_made=True)
         self._empty = Ledger(self._tree)
         self._deserved = Deserved(self._tree, self.policies, self._snapshot)
         self._unknown_policies = tuple(

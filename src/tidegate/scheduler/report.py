@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.scheduler.cycle import Cycle
-from tidegate.scheduler.line.asks import Ask, growth
+from tidegate.scheduler.line.asks import Ask, Row, floor_kind, floor_place, growth
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Plan, Standing, Waiting
 from tidegate.scheduler.reasons import behind, why_it_waits
@@ -75,12 +75,17 @@ def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
     """Those who lost something and will ask for it again."""
     holding = cycle.draft.touched[name]
     queue = holding.queue
-    if queue is None or not holding.admitted:
+    if queue is None:
+        return
+    if not holding.admitted:
+        if holding.workload.admitted_at is None:
+            ask = Ask(Row(queue, floor_kind(holding.workload), cycle.books.tree.flavors), floor_place(holding.workload))
+            yield why_it_waits(ask, None, cycle.draft.ledger, cycle.empty)
         return
     for index in range(len(holding.granted)):
         wanted = growth(holding, index)
         if wanted is not None:
-            ask = Ask(cycle.line.row(queue, wanted[0]), wanted[1])
+            ask = Ask(Row(queue, wanted[0], cycle.books.tree.flavors), wanted[1])
             yield why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
 
 

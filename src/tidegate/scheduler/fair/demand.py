@@ -44,15 +44,6 @@ def same_demand(one: Workload, two: Workload) -> bool:
     return _place(one) == _place(two) and _shapes(one) == _shapes(two) and _counts(one) == _counts(two)
 
 
-def fewer_of_a_gang(before: Workload, after: Workload) -> bool:
-    """Whether a workload that cannot grow now wants fewer pods of the same kind, and nothing else is different."""
-    if _place(before) != _place(after) or _shapes(before) != _shapes(after):
-        return False
-    if any(most != least for most, least, _ in (*_counts(before), *_counts(after))):
-        return False
-    return all(new[0] <= old[0] for old, new in zip(_counts(before), _counts(after), strict=True))
-
-
 def _place(workload: Workload) -> tuple[Any, ...]:
     return (workload.queue, workload.created, workload.priority, workload.max_run_seconds)
 

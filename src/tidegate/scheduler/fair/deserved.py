@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.resources import NOTHING, Resources
-from tidegate.scheduler.fair.demand import fewer_of_a_gang, same_demand, standing, wanted
-from tidegate.scheduler.fair.fill import Fill, OrderIsOpenError
+from tidegate.scheduler.fair.demand import same_demand, standing, wanted
+from tidegate.scheduler.fair.fill import Fill
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Snapshot, Workload
 from tidegate.scheduler.tree.node import TreeNode
@@ -27,33 +27,25 @@ class Deserved:
         self._requests = {name: queue.request for name, queue in snapshot.queues.items() if queue.request}
         self._totals: dict[str, Resources] = dict.fromkeys(self._requests, NOTHING)
         self._fill = Fill(tree, policies, self._demand)
-        self.mended = False
-        """Whether what was handed out before is put right after a change, and not everything handed out anew."""
 
     def want(self, workload: Workload) -> None:
         """A workload wants something, or something else than before."""
         before = self._demand.get(workload.name)
         if before is not None and same_demand(before, workload):
             return
-        if before is not None and fewer_of_a_gang(before, workload) and self._lower(before, workload):
-            return
         if before is not None:
             self.forget(before.name)
         self._demand[workload.name] = workload
         self._count(workload, 1)
-        if self._fill.join(workload) and self.settled:
-            return
-        self._open()
-        if self.mended:
-            self._fill.make_way(workload)
+        behind = self._fill.join(workload)
+        self.settled = self.settled and behind
 
     def forget(self, name: str) -> None:
         """It wants nothing any more."""
         workload = self._demand.get(name)
         if workload is None:
             return
-        if not (self.settled and self._fill.stands_behind(name)):
-            self._open()
+        self.settled = self.settled and self._fill.stands_behind(name)
         self._fill.leave(workload)
         self._count(workload, -1)
         del self._demand[name]
@@ -70,39 +62,12 @@ class Deserved:
             self._settle()
         return self._fill.ledger.granted[node.index]
 
-    def _lower(self, before: Workload, workload: Workload) -> bool:
-        self._open()
-        if not self.mended or not self._fill.lower(workload):
-            return False
-        self._count(before, -1)
-        self._count(workload, 1)
-        self._demand[workload.name] = workload
-        return True
-
-    def _open(self) -> None:
-        """Demand changes: what was handed out does not hold any more."""
-        if not self.settled:
-            return
-        self.settled = False
-        self.mended = self._fill.simple and not self._requests
-        if self.mended:
-            try:
-                self._fill.rewind()
-            except OrderIsOpenError:
-                self.mended = False
-
     def _settle(self) -> None:
         self.settled = True
-        if self.mended:
-            try:
-                self._fill.mend()
-            except OrderIsOpenError:
-                self.mended = False
-        if not self.mended:
-            self._fill.start_afresh()
-            for name, request in self._requests.items():
-                self._stand(name, request)
-            self._fill.run()
+        self._fill.start_afresh()
+        for name, request in self._requests.items():
+            self._stand(name, request)
+        self._fill.run()
 
     def _count(self, workload: Workload, times: int) -> None:
         if workload.queue in self._totals:

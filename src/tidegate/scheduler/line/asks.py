@@ -61,7 +61,7 @@ class Placement:
 class Row:
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank")
+    __slots__ = ("asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank", "tight")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
         self.queue = queue
@@ -72,6 +72,8 @@ class Row:
         self.asks: SortedList = SortedList()
         self.failed = False
         """Its first was looked at and does not fit: nobody of this row does, for now."""
+        self.tight = False
+        """It stopped fitting: those behind it may pass before its turn."""
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)
         """For every part the flavors that could host it, in order, and what its pods take there."""
         self.only: Placement | None = None
@@ -158,8 +160,10 @@ def growth(holding: Holding, index: int) -> tuple[Kind, Place] | None:
     workload = holding.workload
     pod_set = workload.pod_sets[index]
     granted = holding.count(index)
-    # Where the floor was raised while it runs, what is missing of it is as indivisible as the floor.
-    step = pod_set.least - granted if granted < pod_set.least else pod_set.step
+    # Steps are counted from the floor, with the pods that ended well. Where the floor was raised while it runs, what is
+    # missing of it is as indivisible as the floor.
+    above = granted + pod_set.ended - min(pod_set.floor, pod_set.count)
+    step = pod_set.least - granted if granted < pod_set.least else pod_set.step - above % pod_set.step
     if granted + step > pod_set.wanted:
         return None
     held = holding.granted[index]

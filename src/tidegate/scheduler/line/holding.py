@@ -11,19 +11,20 @@ from tidegate.scheduler.tree.node import TreeNode
 class Holding:
     """The counts of a workload by pod set and flavor, changed only by the draft that keeps the ledger in step."""
 
-    __slots__ = ("_need", "admitted", "granted", "held", "new", "present", "queue", "weight", "workload")
+    __slots__ = ("_need", "admitted", "granted", "held", "new", "present", "queue", "since", "weight", "workload")
 
     def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False, now: Instant = 0) -> None:
         self.workload = workload
         self.queue = queue
         self.admitted = workload.admitted_at is not None and not afresh
         self.new = False
-        """Admitted by this very plan: nobody takes such a floor back in the same breath."""
+        """Admitted by this very plan."""
         self.present = [{} if afresh else pod_set.present for pod_set in workload.pod_sets]
         self.granted: list[dict[str, int]] = [{} if afresh else dict(one.granted) for one in workload.pod_sets]
         self.held: list[dict[str, int]] = [{} if afresh else dict(one.held) for one in workload.pod_sets]
-        since = now if workload.admitted_at is None else workload.admitted_at
-        self.weight = (workload.priority, -since, -workload.created, workload.name)
+        self.since = now if workload.admitted_at is None else workload.admitted_at
+        """When it was admitted."""
+        self.weight = (workload.priority, -self.since, -workload.created, workload.name)
         """Who of a Queue gives way first: lowest priority, then newest."""
         self._need: Need | None = None
 
@@ -59,10 +60,10 @@ class Holding:
     def was_impatient(self) -> bool:
         """Whether it was admitted because it had lost patience, perhaps beyond what its queue deserves. Its floor is
         then safe from those who deserve more: they would take it back at once, and it would wait for ever."""
-        at, queue = self.workload.admitted_at, self.queue
-        if at is None or queue is None or queue.rules.ordering is Ordering.STRICT:
+        queue = self.queue
+        if queue is None or queue.rules.ordering is Ordering.STRICT:
             return False
-        return at - self.workload.waits_since > queue.rules.patience.seconds
+        return self.since - self.workload.waits_since > queue.rules.patience.seconds
 
     def need(self) -> Need:
         """All it holds."""

@@ -2,7 +2,7 @@
 
 Within a Queue: priority, then floors before growth, floors by age, growth by the workload's own smallest share, then
 age. Between the children of a ClusterQueue its policy decides; each child stands there with the ask that is next
-below it.
+below it: the first that fits, or the first that does not but might have room made for it, whichever comes first.
 
 A Queue keeps its rows in a heap by their first ask, a ClusterQueue its children by theirs; only the path of a Queue is
 weighed again when something happens in it. Entries that are out of date are recognised when they come up, and dropped.
@@ -16,9 +16,11 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
+from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.line.asks import Ask, Kind, Place, Row, floor_kind, floor_place, growth
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.tight import Watch
 from tidegate.scheduler.policies import DRF, Candidate, Drf, Policies
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.cells import Need
@@ -30,15 +32,17 @@ from tidegate.scheduler.tree.tree import Tree
 class Line:
     """All asks, in the order of who is next. Holds are the ledger's: tell the line which Queue has `changed`."""
 
-    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies) -> None:
+    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, *, room_can_be_made: bool) -> None:
         self.tree = tree
         self.ledger = ledger
+        self.room_can_be_made = room_can_be_made
+        """Whether asks that do not fit have a turn too."""
         self._policies = [_policy(node, policies) for node in tree.in_order]
-        self.by_share = not any(self._policies)
-        """Whether nothing but shares decides between children."""
+        self._watch = Watch(tree, ledger)
         size = len(tree.in_order)
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(size)]
         self._heaps: list[list[Any]] = [[] for _ in range(size)]
+        self._tight_heaps: list[list[Any]] = [[] for _ in range(size)]
         self._next: list[Ask | None] = [None] * size
         self._need: list[Need] = [()] * size
         self._current = [0] * size
@@ -47,6 +51,7 @@ class Line:
         self._floors: dict[str, Row] = {}
         self._growth: dict[str, list[tuple[Row, Place]]] = {}
         self._failed: list[Row] = []
+        self._tight: list[Row] = []
         self._blocked: dict[int, Ask] = {}
 
     # ── who asks ──
@@ -84,6 +89,7 @@ class Line:
         row = rows.get(kind)
         if row is None:
             row = rows[kind] = Row(queue, kind, self.tree.flavors)
+            self._watch.add(row)
         return row
 
     def _add(self, row: Row, at: Place) -> None:
@@ -92,7 +98,8 @@ class Line:
             self._offer(row)
 
     def _offer(self, row: Row) -> None:
-        heappush(self._heaps[row.queue.index], (row.rank, row.asks[0], next(self._versions), row))
+        heaps = self._tight_heaps if row.tight else self._heaps
+        heappush(heaps[row.queue.index], (row.rank, row.asks[0], next(self._versions), row))
         self._stale[row.queue] = None
 
     def _remove(self, row: Row, at: Place) -> None:
@@ -111,16 +118,26 @@ class Line:
         self._freshen()
         return next((ask for root in self.tree.roots if (ask := self._next[root.index])), None)
 
-    def first(self, node: TreeNode) -> Ask | None:
-        """Whose turn it is below a node."""
-        self._freshen()
-        return self._next[node.index]
-
     def _freshen(self) -> None:
+        for queue in list(self._stale):
+            for row in self._watch.squeezed(queue):
+                self._squeeze(row)
         for queue in self._stale:
             for node in queue.path:
                 self._weigh(node)
         self._stale.clear()
+
+    def _squeeze(self, row: Row) -> None:
+        """Those behind an ask that does not fit any more may pass it, except where the first blocks the rest."""
+        strict = row.queue.rules.ordering is Ordering.STRICT
+        if row.tight or strict or not row.asks or place(row, self.ledger) is not None:
+            return
+        row.tight = True
+        self._tight.append(row)
+        if not row.failed:
+            row.failed = not self.room_can_be_made
+            self._failed += [row] * row.failed
+            self._offer(row)
 
     def changed(self, queue: TreeNode) -> None:
         """What a Queue holds is different: weigh its path again."""
@@ -142,11 +159,14 @@ class Line:
 
     def reopen(self) -> None:
         """Whoever was set aside or blocked may try again."""
-        for row in self._failed:
-            row.failed = False
+        for row in {id(row): row for row in (*self._failed, *self._tight)}.values():
+            if row.tight:
+                self._watch.add(row)
+            row.failed = row.tight = False
             if row.asks:
                 self._offer(row)
         self._failed.clear()
+        self._tight.clear()
         for index in self._blocked:
             for child in self.tree.in_order[index].children:
                 self._stale[child] = None
@@ -200,14 +220,23 @@ class Line:
         """The first ask of a Queue that is worth looking at."""
         if queue.parent is not None and queue.parent.index in self._blocked:
             return None
-        heap = self._heaps[queue.index]
-        while heap:
-            _, first, _, row = heap[0]
-            if not row.failed and row.asks and row.asks[0] is first:
-                self._need[queue.index] = self._need_of(row)
-                return Ask(row, first)
-            heappop(heap)
-        return None
+        row = _first(self._heaps[queue.index], tight=False)
+        tight = _first(self._tight_heaps[queue.index], tight=True)
+        if row is None or tight is None:
+            row = row or tight
+        elif self._place(tight) < self._place(row):
+            row = tight
+        if row is None:
+            return None
+        self._need[queue.index] = self._need_of(row)
+        return Ask(row, row.asks[0])
+
+    def _place(self, row: Row) -> tuple[Any, ...]:
+        """One that fits and one that does not, of the same Queue: whose turn comes first."""
+        index = row.queue.index
+        now = self.ledger.shares[index]
+        share = now if row.kind.impatient else self.ledger.share_with(row.queue, self._need_of(row))
+        return (share, row.rank, row.asks[0])
 
     def _need_of(self, row: Row) -> Need:
         """What it would take, for weighing it: where it fits, or else in the flavors it would like best."""
@@ -235,6 +264,17 @@ class Line:
             is_floor=ask.kind.is_floor,
         )
         return (policy.order(candidate), ask.created, node.name)
+
+
+def _first(heap: list[Any], *, tight: bool) -> Row | None:
+    """The first row of a heap, without those that are out of date."""
+    while heap:
+        _, first, _, row = heap[0]
+        if row.tight is tight and not row.failed and row.asks and row.asks[0] is first:
+            found: Row = row
+            return found
+        heappop(heap)
+    return None
 
 
 def _policy(node: TreeNode, policies: Policies) -> Any:

@@ -23,7 +23,7 @@ class Pods:
     held: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Taken:
     """Something taken back: from whom, by which rule, for whom."""
 
@@ -77,6 +77,9 @@ class Draft:
         ]
         taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in counts)
         holding.admitted = False
+        if holding.new:  # It was admitted a moment ago: what others gave for that, they gave for whoever takes it now.
+            for other in self.taken_for(holding.workload.name):
+                other.needed_by = needed_by
         return self._record(Taken(holding, taken, rule, True, needed_by))
 
     def undo(self, taken: Taken) -> None:

@@ -74,7 +74,7 @@ class Victims:
         return None
 
     def _evict(self, holding: Holding, wanted: set[int], refused: set[Hashable]) -> Taken | None:
-        if not holding.admitted or holding.new or holding.workload.name == self.needed_by:
+        if not holding.admitted or holding.workload.name == self.needed_by:
             return None
         need = holding.need()
         # What is refused to one is refused to all like it; a queue may have thousands of them.

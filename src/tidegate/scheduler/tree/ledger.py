@@ -235,6 +235,15 @@ class Ledger:
                 return self.granted[node.index][axis] + amount <= node.guarantee[axis]
         return True
 
+    def is_crowded(self, queue: TreeNode) -> bool:
+        """Whether a Queue or a node above it holds more than it may, with the pods that leave and have no successor."""
+        for node in queue.path:
+            granted, inner = self.granted[node.index], self.inner[node.index]
+            for axis, most in enumerate(node.most):
+                if max(granted[axis], inner[axis]) + self._unusable(node, axis, 0) > most:
+                    return True
+        return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
+
     def excesses(self, node: TreeNode) -> list[Short]:
         """Where more is granted than a node may hold."""
         granted = self.granted[node.index]
