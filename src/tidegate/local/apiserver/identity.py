@@ -14,6 +14,7 @@ def revision_of(version: str) -> int:
 
 def put_in_namespace(call: Call, metadata: Object) -> None:
     if not call.served.namespaced:
+        metadata.pop("namespace", None)
         return
     given = metadata.get("namespace")
     if given and given != call.namespace:
@@ -55,7 +56,6 @@ def check_identity(call: Call, obj: Object, old: Object, *, patched: bool) -> No
 def carry_over(obj: Object, old: Object) -> None:
     """What belongs to the server stays as it is, whatever the body says; what contradicts it is for validation."""
     metadata, known = obj["metadata"], old["metadata"]
-    metadata.pop("selfLink", None)
     for key in ("resourceVersion", "creationTimestamp", "generation"):
         if key in known:
             metadata[key] = known[key]

@@ -81,19 +81,21 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     strategy.default(obj)
     _fill_in(call, obj)
     rules.default_create(obj)
+    _name_owners_once(call, obj)
     _manage(call, obj, None)
     asked = attributes(api, call, "CREATE", obj, None)
     await api.admission.mutate(asked)
     assert asked.obj is not None
     obj = asked.obj
     rules.default_create(obj)
+    _name_owners_once(call, obj, " after mutating admission happens")
     _stamp(call, obj)
     strategy.prepare_create(obj)
     _validate_new(call, obj)
     allocate(api, call, obj, None)
     asked.obj, asked.name = obj, obj["metadata"]["name"]
     await api.admission.validate(asked)
-    if revision_of(obj["metadata"].pop("resourceVersion", "")):
+    if not call.dry_run and revision_of(obj["metadata"].pop("resourceVersion", "")):
         raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
     key = served.key(call.namespace, asked.name)
     there = api.store.newest(key)
@@ -106,6 +108,13 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     if there and b'"deletionTimestamp":' in there.value and decode(there.value)["metadata"].get("deletionTimestamp"):
         error.message = f"object is being deleted: {error.message}"
     raise error
+
+
+def _name_owners_once(call: Call, obj: Object, when: str = "") -> None:
+    if repeated := rules.drop_repeated_owners(obj):
+        since = "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24"
+        says = f".metadata.ownerReferences contains duplicate entries{when}; {since}; please fix your requests"
+        call.warnings.append(f"{says}; duplicate UID(s) observed: {', '.join(repeated)}")
 
 
 def _manage(call: Call, obj: Object, old: Object | None) -> None:
@@ -152,10 +161,7 @@ def _validate_new(call: Call, obj: Object) -> None:
     errors = own if own and served.kind == "Event" else errors + own  # An event's metadata is looked at last.
     if errors:
         raise invalid_object(served.group, served.kind, obj["metadata"].get("name") or "", errors)
-    call.warnings += strategy.warnings(obj)
-    if served.kind == "Pod" and "." in obj["metadata"]["name"]:
-        says = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended"
-        call.warnings.append(f"metadata.name: {says}: [must not contain dots]")
+    call.warnings += strategy.warnings(obj, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +189,7 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
         conditional = bool(obj.get("metadata", {}).get("resourceVersion")) and not patched
         check_identity(call, obj, old, patched=patched)
         try:
-            value = await _replace(api, call, row, old, obj)
+            value = await _replace(api, call, row, old, obj, patched=patched)
         except StaleError:
             if conditional:
                 raise conflict(served.group, served.plural, call.name) from None
@@ -196,17 +202,20 @@ _PLAIN_STATUS = frozenset(["Pod", "Job", "Deployment", "ReplicaSet", "StatefulSe
 """Kinds written often that have no defaults in their status, which is all that counts of a status write."""
 
 
-async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
+async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object, *, patched: bool) -> bytes:
     strategy, binding = call.served.strategy, call.subresource == "binding"
     if call.subresource != "status" or call.served.kind not in _PLAIN_STATUS:
         strategy.default(obj)
     carry_over(obj, old)
+    if not patched:
+        _name_owners_once(call, obj)
     if not binding:  # Nobody owns the choice of a node.
         _manage(call, obj, old)
     asked = attributes(api, call, "UPDATE", obj, old)
     await api.admission.mutate(asked)
     assert asked.obj is not None
     obj = asked.obj
+    _name_owners_once(call, obj, " after mutating admission happens")
     prepare_for(call, obj, old)
     keep_address(call, obj, old)
     count_generation(call, obj, old)
@@ -263,23 +272,27 @@ def count_generation(call: Call, obj: Object, old: Object) -> None:
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
+_ALWAYS_TOLD = frozenset(["Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service"])
+
+
 def _is_worth_a_warning(call: Call, obj: Object, old: Object) -> bool:
     """Who changes something else is not told again what was told when the object was made."""
     if call.served.custom:
         return bool(obj["metadata"].get("finalizers") != old["metadata"].get("finalizers"))
-    return call.served.kind == "Pod" or bool(obj.get("spec") != old.get("spec"))
+    wanted = (obj.keys() | old.keys()) - {"metadata", "status"}
+    return call.served.kind in _ALWAYS_TOLD or any(obj.get(key) != old.get(key) for key in wanted)
 
 
 def validate_changed(call: Call, obj: Object, old: Object) -> None:
     served, strategy = call.served, rules_of(call)
-    errors = rules.validate_update(obj, old)
+    errors = rules.validate_update(obj, old, name_errors=served.strategy.name_errors)
     if strategy is None:
         pass
     elif call.subresource == "status":
         errors += strategy.validate_status_update(obj, old)
     else:
         errors += strategy.validate_update(obj, old)
-        if _is_worth_a_warning(call, obj, old):
-            call.warnings += strategy.warnings(obj)
     if errors:
         raise invalid_object(served.group, served.kind, call.name, errors)
+    if strategy is not None and call.subresource != "status" and _is_worth_a_warning(call, obj, old):
+        call.warnings += strategy.warnings(obj, old)
