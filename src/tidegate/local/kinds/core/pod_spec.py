@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tidegate.kube.wire import Object
 from tidegate.local.errors import (
     duplicate,
@@ -17,6 +15,7 @@ from tidegate.local.errors import (
 from tidegate.local.kinds import names, selectors
 from tidegate.local.kinds.core import containers, pod_annotations, resources, security, volumes
 from tidegate.local.kinds.metadata import check_annotations, check_labels
+from tidegate.local.kinds.remembered import remembered
 from tidegate.local.kinds.rules import (
     MOST_INT32,
     Errors,
@@ -85,9 +84,10 @@ def check_template(path: str, template: Object) -> Errors:
         yield forbidden_field(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
-def check_pod_spec(path: str, spec: Object, pod: Mapping[str, str] | None = None) -> Errors:
-    """`pod` is the metadata if this is a pod's own spec, None if it stands in a template."""
-    found, errors = volumes.check_volumes(path, spec, (pod or {}).get("name") or "", pod is not None)
+@remembered
+def check_pod_spec(path: str, spec: Object, pod: str | None = None) -> Errors:
+    """`pod` is the pod's name (empty where it cannot matter) if this is its own spec, None if it is a template's."""
+    found, errors = volumes.check_volumes(path, spec, pod or "", pod is not None)
     yield from errors
     yield from _claims(path, spec)
     context = containers.PodContext(
