@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from tidegate.model.duration import Duration
 from tidegate.model.kinds.bounds import AmountBound, CountBound, GrantedBound, RatioBound, TimeBound
-from tidegate.model.kinds.shape import AGE, OPEN, Count, Definition, Kind, Priority, Shape, keyed
+from tidegate.model.kinds.shape import AGE, OPEN, Count, Definition, Kind, Priority, Seconds, Shape, keyed
 from tidegate.model.kinds.workload import PodSet, State, WaitingReason
 from tidegate.model.resources import NOTHING, Resources
 
@@ -37,22 +37,30 @@ class SubmittedPodSet(PodSet, frozen=True, kw_only=True):
 
     runs: Duration | None = None
     """How long each pod runs once it is granted. Without it, until a later step ends it."""
+    mixes: bool = True
+    """Whether its pods may be of several flavors. Write false for pods that share one template, as a Job's do."""
+    node_selector: Mapping[str, str] = {}
+    """Labels a node must have to run its pods."""
 
 
 class Submit(Shape, frozen=True, kw_only=True):
     """A Workload in short form."""
 
-    name: str
+    name: Annotated[str, Meta(min_length=1, max_length=253)]
     """Its name, by which later steps speak of it."""
     queue: str = "default/default"
     """Its Queue, as namespace/name."""
     priority: Priority = 0
     """Higher goes first."""
+    priority_class_name: str | None = None
+    """A PriorityClass among the objects; its value counts, not what `priority` says."""
+    active: bool = True
+    """Whether it asks at all."""
     user: str = ""
     """Who submits it."""
     groups: tuple[str, ...] = ()
     """Groups the submitter is in."""
-    max_run_seconds: int | None = None
+    max_run_seconds: Seconds | None = None
     """It surely ends this long after it was admitted."""
     pod_sets: Annotated[tuple[SubmittedPodSet, ...], Meta(min_length=1, extra_json_schema=keyed("name"))]
     """Its pods, by shape."""
@@ -63,8 +71,8 @@ class Resize(Shape, frozen=True, kw_only=True):
 
     name: str
     """The workload."""
-    pod_set: str = "main"
-    """The pod set."""
+    pod_set: str | None = None
+    """The pod set; may be left out where there is only one."""
     count: Count
     """How many it wants now."""
 
@@ -74,8 +82,8 @@ class EndPods(Shape, frozen=True, kw_only=True):
 
     name: str
     """The workload."""
-    pod_set: str = "main"
-    """The pod set."""
+    pod_set: str | None = None
+    """The pod set; may be left out where there is only one."""
     pods: Count = 1
     """How many."""
 
