@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.local.store import Change, StaleError, Store
+from tidegate.local.store import StaleError, Store
 from tidegate.local.store import store as store_module
 
 WRITER = """
@@ -59,21 +60,18 @@ async def test_writes_of_one_key_in_one_batch_follow_each_other(tmp_path: Path) 
     await store.close()
 
 
-async def test_a_failed_commit_fails_all_that_built_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_commit_fails_all_that_built_on_it(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.db")
     await store.put("core/pods/a/kept", lambda _: b"1", expected=None)
-    real = store._log.append
-
-    def full(changes: list[Change]) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(store._log, "append", full)
-    first = store.put("core/pods/a/x", lambda _: b"1", expected=None)
+    writer = store._log._writer
+    (pages,) = writer.execute("PRAGMA page_count").fetchone()
+    writer.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+    first = store.put("core/pods/a/x", lambda _: b"1" * 100_000, expected=None)
     second = store.put("core/pods/a/x", lambda _: b"2", expected=store.newest("core/pods/a/x"))
     for write in (first, second):
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(sqlite3.OperationalError, match="full"):
             await write
-    monkeypatch.setattr(store._log, "append", real)
+    writer.execute(f"PRAGMA max_page_count = {pages + 1000}").fetchone()
     assert store.newest("core/pods/a/x") is None
     row = await store.put("core/pods/a/y", lambda _: b"3", expected=None)
     assert row.revision == 2, "revisions have no gap where a commit failed"

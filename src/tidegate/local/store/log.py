@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,10 +97,15 @@ class Log:
         return connection
 
     def append(self, changes: Sequence[Change]) -> None:
-        """Writes all changes or none, durably. Called on the writer's thread alone."""
+        """Writes all changes or none, durably. The writer's connection must not be in use by another thread."""
+        self.write(changes)
+        self.commit()
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Begins a transaction and puts all changes into it; nobody sees them before `commit`."""
         writer = self._writer
         writer.execute("BEGIN IMMEDIATE")
-        try:
+        with self._all_or_nothing():
             # Row by row, since a key has at most one current row at any moment, also inside a batch.
             for change in changes:
                 row, previous = change.row, change.before.revision if change.before else 0
@@ -107,10 +113,19 @@ class Log:
                     writer.execute("UPDATE log SET superseded = ? WHERE revision = ?", (row.revision, previous))
                 values = (row.revision, row.key, row.created, previous, int(change.deleted), row.value)
                 writer.execute("INSERT INTO log VALUES (?, ?, ?, ?, NULL, ?, ?)", values)
-            writer.execute("COMMIT")
+
+    def commit(self) -> None:
+        """Ends the transaction that `write` began: returns when it is on the disk."""
+        with self._all_or_nothing():
+            self._writer.execute("COMMIT")
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
-            if writer.in_transaction:
-                writer.execute("ROLLBACK")
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
             raise
 
     def get(self, key: str) -> Row | None:

@@ -182,16 +182,11 @@ class Store:
         return future
 
     async def _flush(self) -> None:
-        loop = asyncio.get_running_loop()
         try:
             while self._batch:
                 batch, self._batch = self._batch, []
-                changes = [change for change, _ in batch]
                 try:
-                    if len(changes) <= _FEW and self._took_s < _QUICK_S and not self._is_compacting:
-                        self._append(changes)
-                    else:
-                        await loop.run_in_executor(self._thread, self._append, changes)
+                    await self._write([change for change, _ in batch])
                 except Exception as error:
                     self._fail(batch, error)
                     continue
@@ -199,10 +194,25 @@ class Store:
         finally:
             self._flushing = None
 
-    def _append(self, changes: list[Change]) -> None:
-        """One commit, on whichever thread; the writer's connection is never used by two at once."""
+    async def _write(self, changes: list[Change]) -> None:
+        """One commit. The writer's connection is never used by two threads at once.
+
+        Rows are written here and only the sync, which waits for the disk, is left to the thread: it would have to
+        win the interpreter back for every row.
+        """
+        loop = asyncio.get_running_loop()
+        if self._is_compacting:  # The thread has the connection.
+            await loop.run_in_executor(self._thread, self._log.append, changes)
+            return
+        self._log.write(changes)
+        if len(changes) <= _FEW and self._took_s < _QUICK_S:
+            self._sync()
+        else:
+            await loop.run_in_executor(self._thread, self._sync)
+
+    def _sync(self) -> None:
         began = time.perf_counter()
-        self._log.append(changes)
+        self._log.commit()
         self._took_s = time.perf_counter() - began
 
     @property
