@@ -151,7 +151,7 @@ def test_pods_that_ended_well_give_their_quota_back() -> None:
     [
         ("Job", ("spec", "parallelism"), "many", 'spec.parallelism: "many" is not a count of pods'),
         ("Job", ("spec", "parallelism"), -1, 'spec.parallelism: "-1" is not a count of pods'),
-        ("SparkApplication", ("spec", "driver", "memory"), "1Gi", 'spec.driver.memory: "1Gi" is not memory as Spark'),
+        ("SparkApplication", ("spec", "driver", "memory"), "1 GB", 'spec.driver.memory: "1 GB" is not memory as Spark'),
         ("SparkApplication", ("spec", "memoryOverheadFactor"), "x", 'spec.memoryOverheadFactor: "x" is not a factor'),
         ("Job", ("spec", "template"), "text", "spec.template: is not a mapping"),
         ("Pod", ("spec", "containers"), [{"resources": {"requests": {"cpu": "x"}}}], '.requests.cpu: "x" is not a qu'),

@@ -53,6 +53,8 @@ class Extra(Shape, frozen=True, kw_only=True):
     """Where the object says otherwise: its `resources`."""
     init: bool = False
     """Whether it ends before the others start."""
+    gang: bool = False
+    """Whether the kind's own operator counts it when it reserves a gang."""
 
 
 class Replaced(Shape, frozen=True, kw_only=True):
@@ -97,8 +99,10 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
     """How many pods are wanted."""
     floor: Number | None = None
     """With how many it can start. Without it, all."""
-    least: Number | None = None
-    """The fewest its own settings allow, whether or not anything makes use of it now."""
+    gang: Number | None = None
+    """How many its own operator reserves together at the start. Without it, its floor."""
+    later: bool = False
+    """Whether its pods are made by pods of another set once those run, so that nothing can wait for both."""
     ceiling: Number | None = None
     """How many it can grow to. Without it, its count."""
     step: Number = _ONE

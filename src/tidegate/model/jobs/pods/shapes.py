@@ -31,8 +31,10 @@ class PodSetShape:
     floor: int
     ceiling: int | None = None
     """The most it can grow to; None: it does not grow by itself beyond its count."""
-    least: int
-    """The fewest its own settings allow; operators that make gangs reserve this many."""
+    gang: int
+    """How many its own operator reserves together at the start."""
+    later: bool = False
+    """Made by pods of another set once those run."""
     step: int = 1
     requests: Resources = NOTHING
     """Of one pod, effective."""
@@ -98,7 +100,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         return None
     count = rule.count.of(scope) or 0
     floor = _or(rule.floor, scope, count)
-    least = min(_or(rule.least, scope, floor), MOST)
+    gang = min(_or(rule.gang, scope, floor), MOST)
     ceiling = rule.ceiling.of(scope) if rule.ceiling else None
     labels = entry.children if rule.children is None else rule.children
     return replace(
@@ -107,7 +109,8 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         role=scope.key or scope.name,
         count=count,
         floor=min(floor, count),
-        least=least,
+        gang=gang,
+        later=rule.later,
         ceiling=None if ceiling is None else max(ceiling, min(floor, count)),
         step=max(rule.step.of(scope) or 1, 1),
         mixes=rule.mixes,
@@ -139,7 +142,7 @@ def _reclaimed(rule: PodSetRule, scope: Scope, count: int) -> int:
 def _sized(rule: PodSetRule, scope: Scope) -> PodSetShape | None:
     """The amounts of one pod; None where the object has no such pods."""
     place = place_of(rule, scope)
-    blank = PodSetShape(name="", role="", count=0, floor=0, least=0, place=None if place and place.foreign else place)
+    blank = PodSetShape(name="", role="", count=0, floor=0, gang=0, place=None if place and place.foreign else place)
     if rule.resources is not None:
         found = rule.resources.first(scope)
         each = requested(found.value, found.path) if found else NOTHING
@@ -157,7 +160,7 @@ def _sized(rule: PodSetRule, scope: Scope) -> PodSetShape | None:
 
 def _of_pod(rule: PodSetRule, scope: Scope, blank: PodSetShape, place: PodPlace) -> PodSetShape:
     pod = place.pod_content
-    beside, first = _extras(rule, scope)
+    beside, first, reserved = _extras(rule, scope)
     status = scope.root.get("status") if place.is_object else None
     effective = pod_requests(pod, place.pod, status=status, init=first)
     plain = container_requests(pod, place.pod)
@@ -166,12 +169,12 @@ def _of_pod(rule: PodSetRule, scope: Scope, blank: PodSetShape, place: PodPlace)
         if found is not None:
             effective = plain = requested(found.value, found.path)
     total = effective + beside
-    return replace(blank, requests=total, containers=plain, written=total.quantities(), extra=beside)
+    return replace(blank, requests=total, containers=plain + reserved, written=total.quantities(), extra=beside)
 
 
-def _extras(rule: PodSetRule, scope: Scope) -> tuple[Resources, list[Resources]]:
-    """What the operator adds beside the containers, and what it runs before them."""
-    beside, first = NOTHING, []
+def _extras(rule: PodSetRule, scope: Scope) -> tuple[Resources, list[Resources], Resources]:
+    """What the operator adds beside the containers, what it runs before them, and what of it it counts in a gang."""
+    beside, first, reserved = NOTHING, [], NOTHING
     for extra in rule.extras:
         if extra.when is not None and not extra.when.holds(scope):
             continue
@@ -181,7 +184,9 @@ def _extras(rule: PodSetRule, scope: Scope) -> tuple[Resources, list[Resources]]
             first.append(each)
         else:
             beside += each
-    return beside, first
+        if extra.gang:
+            reserved += each
+    return beside, first, reserved
 
 
 def fit_name(said: str) -> str:
@@ -212,7 +217,7 @@ def _with_annotations(shapes: list[PodSetShape], obj: Obj) -> Iterator[PodSetSha
         yield replace(
             shape,
             floor=shape.floor if floor is None else floor,
-            least=shape.least if floor is None else floor,
+            gang=shape.gang if floor is None else floor,
             ceiling=shape.ceiling if ceiling is None else ceiling,
         )
 

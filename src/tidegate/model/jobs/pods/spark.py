@@ -16,6 +16,7 @@ from tidegate.model.quantity import NANO
 from tidegate.model.resources import NOTHING, Resources
 
 _MEMORY = re.compile(r"([0-9]+)([a-z]+)?")
+_KUBERNETES = re.compile(r"([0-9]+)([KMGTP])i")
 _UNITS = {"b": 0, "k": 1, "kb": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb": 4, "p": 5, "pb": 5}
 _MIB = 2**20
 _LEAST_OVERHEAD = 384 * _MIB
@@ -95,7 +96,11 @@ def _off_heap(conf: Obj, path: Path) -> int:
 
 
 def memory_bytes(stated: Any, path: Path) -> int:
-    """Bytes in Java's notation: 512m, 2g, or a plain number of bytes."""
+    """Bytes in Java's notation: 512m, 2g, or a plain number of bytes. Kubernetes' 1Gi is understood as well, as operators
+    of other gang schedulers do, although Spark itself refuses it."""
+    found = _KUBERNETES.fullmatch(str(stated))
+    if found:
+        return int(found[1]) << (10 * _UNITS[found[2].lower()])
     found = _MEMORY.fullmatch(str(stated).lower())
     if not found or (found[2] or "b") not in _UNITS:
         raise JobError(path, f'"{stated}" is not memory as Spark writes it; write a whole number like 512m or 2g')

@@ -77,7 +77,7 @@ def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
         role=name,
         count=count,
         floor=count,
-        least=count,
+        gang=count,
         requests=each,
         containers=container_requests(pod, (*at, "spec")),
         written=each.quantities(),
