@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import random
+
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.call import Call
 from tidegate.local.errors import ApiError, bad_request, conflict, invalid, invalid_object
+
+
+def new_uid() -> str:
+    """A random UUID. Unique is enough: it is no secret, and asking the system for randomness would cost far more."""
+    digits = f"{random.getrandbits(128):032x}"
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def revision_of(version: str) -> int:

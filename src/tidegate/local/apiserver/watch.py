@@ -19,7 +19,7 @@ from tidegate.local.apiserver.choice import Choice, choice_of
 from tidegate.local.apiserver.list_options import ListOptions, list_options
 from tidegate.local.apiserver.negotiate import Shape, shape_of
 from tidegate.local.errors import ApiError, expired, invalid
-from tidegate.local.store import Change, CompactedError, Subscription
+from tidegate.local.store import Change, CompactedError, Row, Subscription
 
 BOOKMARK_EVERY_S = 55.0
 """Some clients take a minute without news for a dead connection."""
@@ -136,8 +136,8 @@ class Watcher:
         if choice.everything:
             known, wanted = change.before is not None, not change.deleted
         else:
-            known = change.before is not None and choice.takes(change.before.value)
-            wanted = not change.deleted and choice.takes(change.row.value)
+            known = change.before is not None and choice.takes_object(_read_once(change, change.before))
+            wanted = not change.deleted and choice.takes_object(_read_once(change, change.row))
         if not known and not wanted:
             return None
         type_ = "DELETED" if not wanted else "MODIFIED" if known else "ADDED"
@@ -187,3 +187,11 @@ class Watcher:
     def _error(self, message: str) -> bytes:
         error: ApiError = expired(message)
         return encode({"type": "ERROR", "object": error.status()})
+
+
+def _read_once(change: Change, row: Row) -> Object:
+    """The object of a row, decoded for the first watcher that has to look into it, and kept for the others."""
+    obj: Object | None = change.memo.get(row.revision)
+    if obj is None:
+        obj = change.memo[row.revision] = decode(row.value)
+    return obj

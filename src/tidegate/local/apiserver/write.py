@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,7 @@ from tidegate.local.apiserver.addresses import allocate, keep_address
 from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
-from tidegate.local.apiserver.identity import carry_over, check_identity, put_in_namespace, revision_of
+from tidegate.local.apiserver.identity import carry_over, check_identity, new_uid, put_in_namespace, revision_of
 from tidegate.local.apiserver.managed import managed_on_update
 from tidegate.local.errors import (
     ApiError,
@@ -149,9 +148,7 @@ def _fill_in(call: Call, obj: Object) -> None:
 
 
 def _stamp(call: Call, obj: Object) -> None:
-    # Unique is enough: a uid is no secret, and asking the system for randomness would cost more than the rest of this.
-    uid = uuid.UUID(int=random.getrandbits(128), version=4)
-    obj["metadata"] |= {"uid": str(uid), "creationTimestamp": call.now}
+    obj["metadata"] |= {"uid": new_uid(), "creationTimestamp": call.now}
 
 
 def _validate_new(call: Call, obj: Object) -> None:

@@ -16,9 +16,10 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS log (
@@ -48,8 +49,7 @@ class CompactedError(Exception):
         self.horizon = horizon
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, gc=False):
     """An object as it stood at `revision`; `created` is the revision at which it came to be."""
 
     revision: int
@@ -58,14 +58,13 @@ class Row:
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, eq=False):
     """One row of history: `before` is what it replaced, if anything and if still known."""
 
     row: Row
     deleted: bool
     before: Row | None
-    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[Any, Any] = msgspec.field(default_factory=dict)
     """For its readers: what one made of this change, the next need not make again."""
 
 
