@@ -32,6 +32,7 @@ _OLD_VOLUMES = {
     "glusterfs": ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
     "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 }
+_INGRESS_CLASS = "kubernetes.io/ingress.class"
 _OLD_ANNOTATIONS = {
     "volume.beta.kubernetes.io/storage-class": 'deprecated since v1.8; use "storageClassName" attribute instead',
     "volume.beta.kubernetes.io/mount-options": 'deprecated since v1.31; use "mountOptions" attribute instead',
@@ -43,6 +44,8 @@ def warnings_of(obj: Object, *, is_new: bool) -> Warnings:
     kind = obj.get("kind", "")
     if is_new:
         yield from _of_name(kind, child(obj, "metadata").get("name") or "")
+        if kind == "Ingress" and _INGRESS_CLASS in child(obj, "metadata", "annotations"):
+            yield f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
     if (path := _POD_SPECS.get(kind)) is not None:
         yield from pod_warnings(".".join(path), child(obj, *path))
     if kind in _OF_KIND:

@@ -13,7 +13,7 @@ from tidegate.local.errors import (
     too_long,
 )
 from tidegate.local.kinds import names, selectors
-from tidegate.local.kinds.core import containers, pod_annotations, resources, security, volumes
+from tidegate.local.kinds.core import containers, pod_annotations, resources, security, volumes, windows
 from tidegate.local.kinds.metadata import check_annotations, check_labels
 from tidegate.local.kinds.remembered import remembered
 from tidegate.local.kinds.rules import (
@@ -105,6 +105,7 @@ def check_pod_spec(path: str, spec: Object, pod: str | None = None) -> Errors:
     yield from one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), RESTART_POLICIES)
     yield from security.pod(f"{path}.securityContext", child(spec, "securityContext"), spec)
     yield from security.host_users(path, spec)
+    yield from windows.check_host_processes(path, spec)
     yield from _scheduling(path, spec)
     yield from _names(path, spec)
     yield from within(f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, MOST_INT32)
