@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tidegate.local.store.log import Change, CompactedError, Log, Row
+from tidegate.local.store.subscription import Subscription
 
 _FEW, _QUICK_S = 4, 0.002
 """So few writes are committed on the spot if the disk is that quick: to wake a thread would take longer."""
 
 _READ_AGAIN = 1_024
 """Rows kept at hand: namespaces, service accounts and the like are read by nearly every write."""
-
-MOST_BEHIND = 20_000
-"""Events a subscriber may be behind before it is cut off: it must start anew, and memory stays bounded."""
 
 COMPACT_EVERY_S = 300.0
 KEEP_REVISIONS = 1_000
@@ -39,55 +36,6 @@ class StaleError(Exception):
     def __init__(self, current: Row | None) -> None:
         super().__init__("the key is at another revision")
         self.current = current
-
-
-class Subscription:
-    """What happens to the keys of one prefix, in order. `closed` once it was too slow or the store went away."""
-
-    def __init__(self, prefix: str, bucket: str) -> None:
-        self.prefix = prefix
-        self.bucket = bucket
-        self.closed = False
-        self._waiting: deque[Change] = deque()
-        self._woken: asyncio.Future[None] | None = None
-
-    def take(self) -> list[Change]:
-        """Everything that has come since the last call."""
-        taken = list(self._waiting)
-        self._waiting.clear()
-        return taken
-
-    async def wait(self, timeout_s: float | None) -> bool:
-        """Waits until there is something to take (or it is closed); False when the time is up."""
-        if self._waiting or self.closed:
-            return True
-        loop = asyncio.get_running_loop()
-        self._woken = woken = loop.create_future()
-        # A timer of our own: asyncio.wait_for costs more than all else that a watcher does for an event.
-        timer = loop.call_later(timeout_s, self.wake) if timeout_s is not None else None
-        try:
-            await woken
-        finally:
-            self._woken = None
-            if timer is not None:
-                timer.cancel()
-        return bool(self._waiting) or self.closed
-
-    def offer(self, change: Change) -> None:
-        if len(self._waiting) >= MOST_BEHIND:
-            self.close()
-        if not self.closed:
-            self._waiting.append(change)
-            self.wake()
-
-    def wake(self) -> None:
-        if self._woken is not None and not self._woken.done():
-            self._woken.set_result(None)
-
-    def close(self) -> None:
-        self.closed = True
-        self._waiting.clear()
-        self.wake()
 
 
 class Store:
@@ -314,4 +262,4 @@ def bucket_of(key: str) -> str:
     return f"{parts[0]}/{parts[1]}/" if len(parts) > 2 else ""
 
 
-__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "Subscription", "bucket_of"]
+__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "bucket_of"]
