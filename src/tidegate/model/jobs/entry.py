@@ -183,6 +183,8 @@ class JobKind(Shape, frozen=True, kw_only=True):
     """Versions with these paths, the preferred one first."""
     plural: Word
     """What it is called in URLs."""
+    job_type: str = ""
+    """What platforms call such jobs, and their queues after them. Without it, the kind in lower case."""
     suspend: JobPath | None = None
     """The field that holds it back. Without it, its pods are held by scheduling gates."""
     pod_sets: tuple[PodSetRule, ...] = ()

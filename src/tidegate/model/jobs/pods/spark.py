@@ -96,8 +96,8 @@ def _off_heap(conf: Obj, path: Path) -> int:
 
 
 def memory_bytes(stated: Any, path: Path) -> int:
-    """Bytes in Java's notation: 512m, 2g, or a plain number of bytes. Kubernetes' 1Gi is understood as well, as operators
-    of other gang schedulers do, although Spark itself refuses it."""
+    """Bytes in Java's notation: 512m, 2g, or a plain number of bytes. Kubernetes' 1Gi is understood as well, as by
+    operators that reserve gangs, although Spark itself refuses it."""
     found = _KUBERNETES.fullmatch(str(stated))
     if found:
         return int(found[1]) << (10 * _UNITS[found[2].lower()])
