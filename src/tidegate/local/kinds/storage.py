@@ -51,11 +51,34 @@ class StorageClass(BuiltIn):
             yield too_long("parameters", 256 * 1024)
         if "" in parameters:
             yield invalid("parameters", "", "field can not be empty.")
+        yield from _topologies(obj)
 
     def check_update(self, obj: Object, old: Object) -> Errors:
         if any(obj.get(key) != old.get(key) for key in ("parameters", "provisioner")):
             yield from self._check_long(obj)
         yield from unchanged("", obj, old, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+
+
+def _topologies(obj: Object) -> Errors:
+    # One empty place for each term is there before any is looked at, and an empty term equals it.
+    seen: list[dict[str, set[str]]] = [{} for _ in obj.get("allowedTopologies") or ()]
+    for index, term in enumerate(obj.get("allowedTopologies") or ()):
+        path, chosen = f"allowedTopologies[{index}]", dict[str, set[str]]()
+        for at, wanted in items(term, "matchLabelExpressions", path):
+            key, values = wanted.get("key") or "", wanted.get("values") or []
+            if not values:
+                yield required(f"{at}.values")
+            for place, value in enumerate(values):
+                if value in values[:place]:
+                    yield duplicate(f"{at}.values[{place}]", value)
+            yield from wrong(f"{at}.key", key, names.qualified_name(key))
+            if key in chosen:
+                yield duplicate(f"{at}.key", key)
+            chosen[key] = set(values)
+        for other in seen:
+            if other == chosen:
+                yield duplicate(f"{path}.matchLabelExpressions", "")
+        seen.append(chosen)
 
 
 class CSIDriver(BuiltIn):

@@ -173,5 +173,11 @@ class PodTemplate(BuiltIn):
     def default(self, obj: Object) -> None:
         default_template(obj)
 
+    def prepare_create(self, obj: Object) -> None:
+        drop_disabled(obj["template"]["spec"])
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        drop_disabled(obj["template"]["spec"])
+
     def check(self, obj: Object) -> Errors:
         yield from check_template("template", child(obj, "template"))
