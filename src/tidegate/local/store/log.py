@@ -131,6 +131,11 @@ class Log:
         found = self._reader.execute(f"{_CURRENT} AND key = ?", (key,)).fetchone()
         return Row(*found) if found else None
 
+    def keys(self) -> Iterator[str]:
+        """The keys of everything there is."""
+        sql = "SELECT key FROM log INDEXED BY current WHERE superseded IS NULL AND deleted = 0"
+        return (found[0] for found in self._reader.execute(sql))
+
     def range(self, prefix: str, *, after: str = "", limit: int = -1, at: int = 0) -> list[Row]:
         """Objects whose keys start with `prefix` and come after key `after`, in order of key; as of revision `at`."""
         if at and at < self.compacted:

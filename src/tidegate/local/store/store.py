@@ -53,7 +53,9 @@ class Store:
         self._compacting: asyncio.Task[None] | None = None
         self._took_s = 0.0
         """How long the last commit took."""
-        self._at_hand: dict[str, Row | None] = {}
+        self._keys = set(self._log.keys())
+        """Of all that is there, so that the disk is not asked whether a new object is new."""
+        self._at_hand: dict[str, Row] = {}
         self._changed: dict[str, int] = {}
 
     @property
@@ -62,18 +64,20 @@ class Store:
 
     def get(self, key: str) -> Row | None:
         """The committed state of `key`."""
+        if key not in self._keys:
+            return None
         try:
             return self._at_hand[key]
         except KeyError:
             row = self._log.get(key)
-            if row is None or row.revision <= self.revision:  # The log may be ahead of what has been announced.
-                self._keep_at_hand(key, row)
+            if row is not None and row.revision <= self.revision:  # The log may be ahead of what has been announced.
+                self._keep_at_hand(row)
             return row
 
-    def _keep_at_hand(self, key: str, row: Row | None) -> None:
+    def _keep_at_hand(self, row: Row) -> None:
         if len(self._at_hand) >= _READ_AGAIN:
             self._at_hand.clear()
-        self._at_hand[key] = row
+        self._at_hand[row.key] = row
 
     def changed(self, bucket: str) -> int:
         """The revision at which anything in a bucket ("core/limitranges/") last changed; 0 if not since the start.
@@ -173,7 +177,12 @@ class Store:
             key = change.row.key
             if self._uncommitted.get(key) is change:
                 del self._uncommitted[key]
-            self._keep_at_hand(key, None if change.deleted else change.row)
+            if change.deleted:
+                self._keys.discard(key)
+                self._at_hand.pop(key, None)
+            else:
+                self._keys.add(key)
+                self._keep_at_hand(change.row)
             self._changed[bucket_of(key)] = change.row.revision
             self._publish(change)
             if not future.done():
