@@ -174,21 +174,27 @@ class Store:
     def _committed(self, batch: list[tuple[Change, asyncio.Future[Row]]]) -> None:
         self.revision = batch[-1][0].row.revision
         for change, future in batch:
-            key = change.row.key
-            if self._uncommitted.get(key) is change:
-                del self._uncommitted[key]
-            if change.deleted:
-                self._keys.discard(key)
-                self._at_hand.pop(key, None)
-            else:
-                self._keys.add(key)
-                self._keep_at_hand(change.row)
-            self._changed[bucket_of(key)] = change.row.revision
-            self._publish(change)
+            self._take_over(change)
             if not future.done():
                 future.set_result(change.row)
+        # Who wrote is answered first: those who watch have more to do, and wait for nothing.
+        for change, _ in batch:
+            self._publish(change)
         if self.revision - self.compacted > MOST_REVISIONS:
             self.compact(self.revision - MOST_REVISIONS // 2)
+
+    def _take_over(self, change: Change) -> None:
+        """From now on this is what readers see."""
+        key = change.row.key
+        if self._uncommitted.get(key) is change:
+            del self._uncommitted[key]
+        self._changed[bucket_of(key)] = change.row.revision
+        if change.deleted:
+            self._keys.discard(key)
+            self._at_hand.pop(key, None)
+        else:
+            self._keys.add(key)
+            self._keep_at_hand(change.row)
 
     def _fail(self, batch: list[tuple[Change, asyncio.Future[Row]]], error: Exception) -> None:
         """A failed commit takes everything after it along: it was checked against a state that is not to be."""
