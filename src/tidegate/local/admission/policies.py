@@ -9,6 +9,7 @@ from typing import Any
 from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.calls import request_of
+from tidegate.local.admission.conditions import authorizer_of
 from tidegate.local.admission.hooks import namespace_labels, rule_matches
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.registry import Registry
@@ -127,12 +128,10 @@ def evaluate(text: str, bindings: dict[str, Any]) -> Any:
 
 def bindings_for(store: Store, force: InForce, asked: Attributes) -> dict[str, Any]:
     """All that expressions of this policy can speak of; its own variables may build on earlier ones."""
-    from tidegate.local.crds.cel.library.authorization import AUTHORIZER
-
     row = store.newest(f"core/namespaces/{asked.namespace}") if asked.namespace else None
     given: dict[str, Any] = {
         "object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "params": force.params,
-        "namespaceObject": decode(row.value) if row else None, "authorizer": AUTHORIZER, "variables": {},
+        "namespaceObject": decode(row.value) if row else None, "authorizer": authorizer_of(asked), "variables": {},
     }  # fmt: skip
     for variable in force.spec.get("variables") or []:
         try:

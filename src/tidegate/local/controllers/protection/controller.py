@@ -1,4 +1,5 @@
-"""Takes the protection off claims no pod uses and volumes no claim holds, when they are to be deleted."""
+"""Takes the protection off claims no pod uses and volumes no claim holds, when they are to be deleted; puts it back on
+those that lost it and are to stay."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class ProtectionController:
         await self._queue.run(self._look, workers=1)
 
     def _changed(self, _: Stored | None, new: Stored | None) -> None:
-        if new is not None and new.metadata.deletion_timestamp is not None:
+        if new is not None and (new.metadata.deletion_timestamp is not None or not _is_guarded(new.metadata)):
             self._queue.add(new.metadata.key)
 
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
@@ -67,29 +68,37 @@ class ProtectionController:
 
     async def _look(self, key: _Key) -> None:
         namespace, name = key
-        if namespace:
-            claim = self._claims.get(name, namespace)
-            if (
-                claim is not None
-                and CLAIM_GUARD in claim.metadata.finalizers
-                and not await self._in_use(claim.metadata)
-            ):
-                await self._release(CLAIMS, claim.metadata, CLAIM_GUARD)
-        else:
-            volume = self._volumes.get(name)
-            if volume is not None and VOLUME_GUARD in volume.metadata.finalizers and volume.status.phase != "Bound":
-                await self._release(VOLUMES, volume.metadata, VOLUME_GUARD)
+        resource = CLAIMS if namespace else VOLUMES
+        found = self._claims.get(name, namespace) if namespace else self._volumes.get(name)
+        if found is None:
+            return
+        metadata = found.metadata
+        if metadata.deletion_timestamp is None:
+            if not _is_guarded(metadata):
+                await self._hold(resource, metadata, [*metadata.finalizers, _guard_of(metadata)])
+        elif _is_guarded(metadata):
+            used = await self._in_use(metadata) if namespace else found.status.phase == "Bound"
+            if not used:
+                left = [finalizer for finalizer in metadata.finalizers if finalizer != _guard_of(metadata)]
+                await self._hold(resource, metadata, left)
 
     async def _in_use(self, claim: Meta) -> bool:
         """Asks the server, not the cache: what is seen too late cannot be put back."""
         pods = await self._client.list(PODS, claim.namespace)
         return any(uses(pod, claim.name) for pod in pods.items)
 
-    async def _release(self, resource: Resource[Stored], metadata: Meta, guard: str) -> None:
-        left = [finalizer for finalizer in metadata.finalizers if finalizer != guard]
-        patch = {"metadata": {"resourceVersion": metadata.resource_version, "finalizers": left or None}}
+    async def _hold(self, resource: Resource[Stored], metadata: Meta, finalizers: list[str]) -> None:
+        patch = {"metadata": {"resourceVersion": metadata.resource_version, "finalizers": finalizers or None}}
         try:
             await self._client.patch(resource, metadata.name, patch, metadata.namespace or None)
         except StatusError as error:
             if error.code not in {404, 409}:
                 raise
+
+
+def _guard_of(metadata: Meta) -> str:
+    return CLAIM_GUARD if metadata.namespace else VOLUME_GUARD
+
+
+def _is_guarded(metadata: Meta) -> bool:
+    return _guard_of(metadata) in metadata.finalizers
