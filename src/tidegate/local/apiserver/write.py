@@ -31,6 +31,8 @@ from tidegate.local.errors import (
     not_found,
 )
 from tidegate.local.kinds import metadata as rules
+from tidegate.local.kinds.core.event import NEWER as NEWER_EVENT
+from tidegate.local.kinds.core.event import to_core, whole
 from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.patch import settled
 from tidegate.local.store import Row, StaleError
@@ -42,6 +44,8 @@ _TRIES = 8
 
 def stored(obj: Object, revision: int) -> bytes:
     """An object as it is kept: with its revision, without kind and apiVersion."""
+    if obj.get("apiVersion") == NEWER_EVENT:
+        obj = whole(to_core(obj))  # Events are kept in one form and shown in two.
     metadata = dict(obj["metadata"])
     metadata["resourceVersion"] = str(revision)
     kept = {"metadata": metadata} | {k: v for k, v in obj.items() if k not in ("kind", "apiVersion", "metadata")}
@@ -50,8 +54,9 @@ def stored(obj: Object, revision: int) -> bytes:
 
 def loaded(call: Call, row: Row) -> Object:
     """A stored object with its kind and apiVersion, a copy of one's own."""
-    head = {"kind": call.served.kind, "apiVersion": call.served.api_version}
-    return head | decode(row.value)
+    served = call.served
+    head = {"kind": served.kind, "apiVersion": served.api_version}
+    return head | decode(row.value if served.convert is None else served.convert(row.value))
 
 
 def attributes(api: Api, call: Call, operation: str, obj: Object | None, old: Object | None) -> Attributes:
@@ -119,6 +124,9 @@ def _name_owners_once(call: Call, obj: Object, when: str = "") -> None:
 def _manage(call: Call, obj: Object, old: Object | None) -> None:
     """Notes who owns which field from now on."""
     entries = managed_on_update(call, obj, old)
+    if call.served.kind == "Event" and old is not None:
+        # Who owns fields of the other group's form is forgotten: they have other names here.
+        entries = [entry for entry in entries if entry.get("apiVersion") == call.served.api_version]
     if entries:
         obj["metadata"]["managedFields"] = entries
     else:
@@ -127,6 +135,8 @@ def _manage(call: Call, obj: Object, old: Object | None) -> None:
 
 def _undecided(obj: Object) -> bytes:
     """What a dry run shows: everything but a resource version."""
+    if obj.get("apiVersion") == NEWER_EVENT:
+        obj = whole(to_core(obj))
     return encode({key: value for key, value in obj.items() if key not in ("kind", "apiVersion")})
 
 
@@ -157,7 +167,7 @@ def _validate_new(call: Call, obj: Object) -> None:
     own = strategy.validate_create(obj)
     errors = own if own and served.kind == "Event" else errors + own  # An event's metadata is looked at last.
     if errors:
-        raise invalid_object(served.group, served.kind, obj["metadata"].get("name") or "", errors)
+        raise invalid_object(served.judged_group, served.kind, obj["metadata"].get("name") or "", errors)
     call.warnings += strategy.warnings(obj, None)
 
 
@@ -290,6 +300,6 @@ def validate_changed(call: Call, obj: Object, old: Object) -> None:
     else:
         errors += strategy.validate_update(obj, old)
     if errors:
-        raise invalid_object(served.group, served.kind, call.name, errors)
+        raise invalid_object(served.judged_group, served.kind, call.name, errors)
     if strategy is not None and call.subresource != "status" and _is_worth_a_warning(call, obj, old):
         call.warnings += strategy.warnings(obj, old)
