@@ -85,7 +85,7 @@ class ControlPlane:
             Classes(self.store),
             MutatingPolicies(self.store, registry),
             ValidatingPolicies(self.store, registry),
-            Webhooks(self.store),
+            Webhooks(self.store, registry),
             Escalation(access),
             Quota(self.store),
         ]

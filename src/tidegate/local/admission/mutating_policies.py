@@ -12,6 +12,7 @@ from typing import Any
 from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.policies import InForce, Policies, PolicyError, bindings_for, conditions_hold, evaluate
+from tidegate.local.admission.versions import converted, viewed
 from tidegate.local.apiserver.answers import encode
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.crds.cel.constructors import untyped
@@ -49,11 +50,11 @@ class MutatingPolicies:
         if not conditions_hold(force, given):
             return
         for mutation in force.spec.get("mutations") or []:
-            given["object"] = asked.obj
-            changed = _mutated(mutation, asked, given)
-            obj = asked.served.decode(encode(changed), False).obj
-            asked.served.strategy.default(obj)
-            asked.obj = obj
+            view = viewed(asked, force.served)
+            given["object"] = view.obj
+            changed = view.served.decode(encode(_mutated(mutation, view, given)), False).obj
+            view.served.strategy.default(changed)
+            asked.obj = changed if view is asked else converted(changed, asked.served)
 
 
 def _mutated(mutation: Object, asked: Attributes, given: dict[str, Any]) -> Any:

@@ -64,6 +64,10 @@ class Registry:
                 return served
         return None
 
+    def other_versions(self, served: Served) -> list[Served]:
+        """What else shows the same objects: other versions of a kind, or another group with the same one."""
+        return [other for other in self._served.values() if other.prefix == served.prefix and other is not served]
+
     def all(self) -> Iterable[Served]:
         return self._served.values()
 
