@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.dialects.trees import COMPANY, queue_objects
 from tidegate.dialects import DialectError
@@ -39,7 +40,7 @@ def _essence(tree: QueueTree) -> Json:
 
 
 def _without_what_roots_cannot(objects: list[Json]) -> list[Json]:
-    """Limits of a root, and a guarantee below that of the children, mean nothing; Kueue's tree has no place for them."""
+    """Limits of a root, and a guarantee below that of the children, mean nothing, and Kueue has no place for them."""
     tree = parse_tree(objects)
     result = copy.deepcopy(objects)
     for obj in result:
@@ -114,10 +115,11 @@ def test_yunikorn_queues_keep_yunikorns_own_rules(objects: list[Json]) -> None:
 
 
 @pytest.mark.parametrize("scheduler", TARGETS)
+@settings(max_examples=30)
 @given(objects=queue_objects())
-def test_nothing_drifts_from_itself_nor_by_notation(scheduler: str, objects: list[Json]) -> None:
+def test_nothing_drifts_from_itself(scheduler: str, objects: list[Json]) -> None:
     rendered = TARGETS[scheduler](parse_tree(objects)).objects
-    assert drifts(scheduler, rendered, yaml.safe_load(yaml.safe_dump(list(rendered)))) == ()
+    assert drifts(scheduler, rendered, json.loads(json.dumps(rendered))) == ()
 
 
 def _company(scheduler: str) -> list[Json]:
@@ -132,7 +134,7 @@ def test_a_drift_is_named_with_both_values() -> None:
     research["resources"]["guaranteed"]["vcore"] = 12
     del research["queues"][1]
     found = [str(drift) for drift in drifts("yunikorn", TARGETS["yunikorn"](parse_tree(COMPANY)).objects, live)]
-    assert found[0] == "root.company.research: resources.guaranteed.vcore: is 12, should be 16".replace(": is", ": is")
+    assert found[0] == "root.company.research: resources.guaranteed.vcore: is 12, should be 16"
     assert any("root.company.research.ray" in line and "is absent" in line for line in found)
 
 

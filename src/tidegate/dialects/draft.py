@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from tidegate.model.jobs import JobKind, Kinds, Obj, PodPlace, PodSetShape, merge, peek, podsets, put
+from tidegate.dialects.errors import DialectError
+from tidegate.model.jobs import JobKind, Kinds, Obj, PodPlace, PodSetShape, inside, merge, peek, podsets, put
 from tidegate.model.jobs.language.paths import Scope
 from tidegate.model.problems import Path
 
@@ -43,22 +44,25 @@ class Draft:
     obj: Obj
     entry: JobKind
     kinds: Kinds
+    shapes: tuple[PodSetShape, ...]
+    """Its pod sets, read once: nothing that is written here changes how many pods there are or what they take."""
     others: tuple[Obj, ...] = ()
     notes: tuple[Note, ...] = ()
 
+    @classmethod
+    def begin(cls, obj: Obj, kinds: Kinds) -> Draft:
+        """A draft of an object whose kind is known; JobError where it is not, or the object cannot be read."""
+        entry = kinds.of(obj)
+        return cls(obj, entry, kinds, podsets(entry, obj, find=kinds.find))
+
     @property
     def name(self) -> str:
-        metadata = self.obj.get("metadata") or {}
+        metadata = inside(self.obj, ("metadata",))
         return str(metadata.get("name") or metadata.get("generateName") or "").rstrip("-.")
 
     @property
     def namespace(self) -> str:
-        return str((self.obj.get("metadata") or {}).get("namespace") or "")
-
-    @property
-    def shapes(self) -> tuple[PodSetShape, ...]:
-        """Its pod sets as they are now."""
-        return podsets(self.entry, self.obj, find=self.kinds.find)
+        return str(inside(self.obj, ("metadata",)).get("namespace") or "")
 
     @property
     def made(self) -> Path:
@@ -75,10 +79,21 @@ class Draft:
         ]
         for key in keys:
             for place in places:
-                value = (peek(self.obj, place) or {}).get(key)
+                value = inside(self.obj, place).get(key)
                 if value:
                     return str(value)
         return ""
+
+    def check_pods(self, *, written: bool) -> None:
+        """DialectError where there are no pods to queue, or, for who writes to pods, none that are described here."""
+        kind = self.entry.kind
+        if not self.shapes:
+            raise DialectError(f"the {kind} describes no pods, so there is nothing to queue; add its pod template")
+        if written and not _placed(self.shapes):
+            raise DialectError(
+                f"the pods of a {kind} are described by another object, and this scheduler reads pods only; "
+                "put schedulerName, labels and annotations into that object"
+            )
 
     def on_object(
         self, *, labels: Mapping[str, str] | None = None, annotations: Mapping[str, str] | None = None
@@ -120,5 +135,6 @@ def _placed(shapes: Iterable[PodSetShape]) -> list[Any]:
 
 def _written(obj: Obj, place: PodPlace) -> Obj:
     """The object with the operator's default template spelled out, where it relied on that."""
-    result: Obj = obj if place.absent is None else put(obj, place.absent, place.content)
+    is_there = place.absent is None or peek(obj, place.absent) is not None
+    result: Obj = obj if is_there or place.absent is None else put(obj, place.absent, place.content)
     return result

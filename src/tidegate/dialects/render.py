@@ -12,7 +12,6 @@ from tidegate.dialects.intent.config import QueueConfig, parse_queueconfig
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.registry import dialect_named
 from tidegate.model.jobs import Kinds, Obj, builtin
-from tidegate.model.jobs.language.paths import JobError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +41,26 @@ def render(
 ) -> Rendering:
     """The object as the configuration's scheduler wants it; a new object, the one given is not changed.
 
-    `config` is a queueconfig, or just the name of a scheduler. DialectError, JobError or ManifestError say what cannot
-    be written, and what to do.
+    `config` is a queueconfig, or just the name of a scheduler. DialectError, JobError or ManifestError (all of them
+    ValueErrors) say what cannot be written, and what to do.
     """
     told = submission if isinstance(submission, Submission) else Submission.parse(submission or {})
     if not isinstance(config, QueueConfig):
         config = QueueConfig(config) if isinstance(config, str) else parse_queueconfig(config)
-    table = kinds or builtin()
-    try:
-        entry = table.of(obj)
-    except JobError as error:
-        raise DialectError(str(error)) from None
     dialect = dialect_named(config.scheduler)
-    draft = Draft(obj, entry, table)
+    draft = _draft(obj, kinds or builtin())
     for step in (dialect.set_scheduler_name, dialect.create_labels, dialect.create_group_labels):
         draft = step(draft, told, config)
     return Rendering(draft.obj, draft.others, draft.notes)
+
+
+def _draft(obj: Obj, kinds: Kinds) -> Draft:
+    """The beginning. Everything later may rely on metadata being what Kubernetes has there."""
+    if not isinstance(obj, Mapping):
+        raise DialectError("what is to be rendered is not an object; give one with apiVersion, kind and metadata")
+    metadata = obj.get("metadata") or {}
+    for field in ("", "labels", "annotations"):
+        part = metadata.get(field) if field and isinstance(metadata, Mapping) else metadata
+        if part is not None and not isinstance(part, Mapping):
+            raise DialectError(f"metadata.{field} is not a mapping; write names with values".replace(". is", " is"))
+    return Draft.begin(obj, kinds)

@@ -26,6 +26,8 @@ class Submission:
     """The type of work (ray, spark, …): a Queue of the tenant. Without it, that of the object's kind."""
     resource_type: str = ""
     """What the platform calls the thing it runs; the first part of the application id."""
+    queue: str = ""
+    """The queue in the scheduler's own words, where it is known; then neither organisation nor type choose one."""
     id: str = ""
     """What makes the application id unique."""
 

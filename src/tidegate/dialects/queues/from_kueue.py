@@ -37,6 +37,15 @@ class _Node:
 
 def from_kueue(objects: Iterable[Obj]) -> QueueRendering:
     """Tidegate's objects for these of Kueue; DialectError or ManifestError where they cannot be read."""
+    try:
+        return _converted(objects)
+    except (AttributeError, KeyError, TypeError) as error:
+        # Nobody has checked these objects yet, and every field may be missing or of another type.
+        what = "check them with kubectl apply --dry-run=server"
+        raise DialectError(f"the objects are not as Kueue has them ({error}); {what}") from None
+
+
+def _converted(objects: Iterable[Obj]) -> QueueRendering:
     notes = Notes()
     given: dict[str, list[Obj]] = {kind: [] for kind in _READ}
     for obj in objects:
@@ -124,13 +133,20 @@ def _add_up(nodes: dict[str, _Node]) -> None:
         inside = [child for child in nodes.values() if child.parent == node.name]
         below = sum((guarantee(child, cell, seen | {node.name}) for child in inside), ZERO)
         own = node.quotas.get(cell)
-        return below + (parse_amount(own["nominalQuota"]) if own else ZERO)
+        return below + (_amount(node, own) if own else ZERO)
 
     totals = {
         (name, cell): str(guarantee(node, cell, frozenset())) for name, node in nodes.items() for cell in node.quotas
     }
     for (name, cell), total in totals.items():
         nodes[name].quotas[cell] = nodes[name].quotas[cell] | {"nominalQuota": total}
+
+
+def _amount(node: _Node, quota: Json) -> Quantity:
+    try:
+        return parse_amount(quota.get("nominalQuota"))
+    except ValueError as error:
+        raise DialectError(f"nominalQuota of {node.name}: {error}") from None
 
 
 def _weights(nodes: dict[str, _Node], notes: Notes) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.dialects.queues.rendering import Notes
-from tidegate.dialects.queues.tree import QueueTree, cells, most
+from tidegate.dialects.queues.tree import Cell, QueueTree, cells, most
 from tidegate.model.kinds import ClusterQueue
 from tidegate.model.quantity import ZERO, Quantity
 
@@ -14,13 +14,18 @@ def guaranteed(tree: QueueTree, node: ClusterQueue, notes: Notes) -> Amounts:
     """By resource. Never less than its children are guaranteed together, since the others refuse such a tree."""
     total: Amounts = {}
     for cell in tree.reach(node):
-        own = tree.guarantee(node, cell)
-        below = sum((tree.guarantee(child, cell) for child in tree.children(node)), ZERO)
-        if below > own:
+        own, covering = tree.guarantee(node, cell), _covering(tree, node, cell)
+        if covering > own:
             about = f"ClusterQueue {node.metadata.name}"
-            notes.changed(about, f"its children are guaranteed {below} {cell[1]}, so it is, too, and not only {own}")
-        total[cell[1]] = total.get(cell[1], ZERO) + max(own, below)
+            notes.changed(about, f"its children are guaranteed {covering} {cell[1]}, so it is, too, and not only {own}")
+        total[cell[1]] = total.get(cell[1], ZERO) + covering
     return {name: amount for name, amount in sorted(total.items()) if amount}
+
+
+def _covering(tree: QueueTree, node: ClusterQueue, cell: Cell) -> Quantity:
+    """The guarantee that also covers everything below."""
+    below = sum((_covering(tree, child, cell) for child in tree.children(node)), ZERO)
+    return max(tree.guarantee(node, cell), below)
 
 
 def ceilings(tree: QueueTree, node: ClusterQueue, notes: Notes) -> Amounts:

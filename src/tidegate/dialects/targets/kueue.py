@@ -5,6 +5,8 @@ It holds objects back itself, so neither `suspend` nor `schedulerName` is writte
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import PRIORITY, Meaning, meaning
@@ -12,6 +14,7 @@ from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name, label_value
 from tidegate.dialects.targets import kueue_rules
 from tidegate.model.jobs import peek, pod_group, put
+from tidegate.model.jobs.language.paths import sequence
 
 PREFIX = "kueue.x-k8s.io"
 QUEUE_NAME, PRIORITY_CLASS = f"{PREFIX}/queue-name", f"{PREFIX}/priority-class"
@@ -28,18 +31,17 @@ class Kueue:
 
     def set_scheduler_name(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         kueue_rules.refuse_what_kueue_refuses(draft)
+        draft.check_pods(written=False)
         if draft.entry.kind == "RayJob" and not peek(draft.obj, ("spec", "shutdownAfterJobFinishes")):
             at = ("spec", "shutdownAfterJobFinishes")
             why = "Kueue takes only jobs whose cluster goes with them, so it was set to true"
-            draft = Draft(put(draft.obj, at, True), draft.entry, draft.kinds, draft.others, draft.notes).noted(
-                Fate.CHANGED, ".".join(at), why
-            )
+            draft = replace(draft, obj=put(draft.obj, at, True)).noted(Fate.CHANGED, ".".join(at), why)
         return draft
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)
         stated = draft.stated(QUEUE_NAME)
-        said = submission.organisation or submission.job_type or not stated
+        said = submission.queue or submission.organisation or submission.job_type or not stated
         queue = label_value(dns_name(settled.queue if said else stated, "the queue"), "the queue")
         labels = {QUEUE_NAME: queue}
         if priority := draft.stated(PRIORITY):
@@ -111,7 +113,9 @@ def _elastic_ray(draft: Draft) -> Draft:
     for shape in draft.shapes:
         if shape.place is None or shape.later:
             continue
-        gates = [one for one in shape.place.pod_content.get("schedulingGates") or () if one != gate]
+        gates = [
+            one for one in sequence(shape.place.pod_content.get("schedulingGates"), shape.place.pod) if one != gate
+        ]
         draft = draft.on_pods(spec={"schedulingGates": [*gates, gate]}, only=shape.name)
         if shape.extra:
             added = ", ".join(f"{amount} {name}" for name, amount in shape.extra.quantities().items())

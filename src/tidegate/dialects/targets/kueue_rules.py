@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.dialects.draft import Draft
 from tidegate.dialects.errors import DialectError
-from tidegate.model.jobs import peek
+from tidegate.model.jobs import inside
 from tidegate.model.problems import Path
 
 MOST_POD_SETS = 18
@@ -40,9 +40,9 @@ def refuse_what_kueue_refuses(draft: Draft) -> None:
 
 
 def _spark(draft: Draft, app: Path) -> None:
-    spec = peek(draft.obj, app) or {}
-    conf = str((spec.get("sparkConf") or {}).get("spark.dynamicAllocation.enabled", "false")).lower() == "true"
-    if (spec.get("dynamicAllocation") or {}).get("enabled") or conf:
+    spec = inside(draft.obj, app)
+    conf = inside(draft.obj, (*app, "sparkConf")).get("spark.dynamicAllocation.enabled", "false")
+    if inside(draft.obj, (*app, "dynamicAllocation")).get("enabled") or str(conf).lower() == "true":
         at = ".".join(map(str, app))
         raise DialectError(
             f"{at}.dynamicAllocation is on, and Kueue takes only Spark applications of a fixed size; "
@@ -54,7 +54,7 @@ def _spark(draft: Draft, app: Path) -> None:
 
 def _ray(draft: Draft) -> None:
     if draft.entry.kind == "RayJob":
-        spec = draft.obj.get("spec") or {}
+        spec = inside(draft.obj, ("spec",))
         if spec.get("clusterSelector"):
             raise DialectError(
                 "spec.clusterSelector names a running cluster, which Kueue does not queue; "

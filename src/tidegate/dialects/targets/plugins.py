@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tidegate.dialects.draft import Draft, Fate
-from tidegate.dialects.errors import DialectError
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import meaning, wants_gang
 from tidegate.dialects.intent.submission import Submission
@@ -20,11 +19,7 @@ class SchedulerPlugins:
     name = "scheduler-plugins"
 
     def set_scheduler_name(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
-        if not any(shape.place for shape in draft.shapes):
-            raise DialectError(
-                f"the pods of a {draft.entry.kind} are described by another object, and the scheduler reads pods only; "
-                "put schedulerName and labels into that object"
-            )
+        draft.check_pods(written=True)
         return draft.on_pods(spec={"schedulerName": SCHEDULER})
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:

@@ -8,7 +8,7 @@ from typing import Any
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.errors import DialectError
 from tidegate.dialects.names import dns_name
-from tidegate.model.jobs import Obj, PodSetShape, peek, pod_group
+from tidegate.model.jobs import Obj, PodSetShape, inside, pod_group
 from tidegate.model.resources import NOTHING, Resources
 
 _MOST_MEMBERS = 2**31 - 1
@@ -31,8 +31,7 @@ def pod_group_name(draft: Draft) -> str:
 
 def policy(draft: Draft) -> Obj:
     """What a job of the training operators says of its gang itself."""
-    stated: Obj = peek(draft.obj, _POLICY) or {}
-    return stated if draft.entry.group == "kubeflow.org" else {}
+    return inside(draft.obj, _POLICY) if draft.entry.group == "kubeflow.org" else {}
 
 
 def members(draft: Draft) -> int:
@@ -77,7 +76,7 @@ def by_role(draft: Draft) -> dict[str, int]:
 def metadata(draft: Draft, name: str) -> dict[str, Any]:
     """Beside the object, and gone with it where the object has a uid already."""
     result: dict[str, Any] = {"name": name} | ({"namespace": draft.namespace} if draft.namespace else {})
-    own = draft.obj.get("metadata") or {}
+    own = inside(draft.obj, ("metadata",))
     if own.get("uid"):
         owner = {key: draft.obj.get(key) for key in ("apiVersion", "kind")}
         result["ownerReferences"] = [{**owner, "name": own.get("name"), "uid": own["uid"]}]
@@ -85,7 +84,7 @@ def metadata(draft: Draft, name: str) -> dict[str, Any]:
 
 
 def noted_owner(draft: Draft) -> Draft:
-    if (draft.obj.get("metadata") or {}).get("uid"):
+    if inside(draft.obj, ("metadata",)).get("uid"):
         return draft
     return draft.noted(
         Fate.NEEDS, "PodGroup", "it is not owned by the object, which has no uid yet; delete it with the object"

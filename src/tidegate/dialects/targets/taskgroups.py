@@ -10,7 +10,7 @@ from typing import Any
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.errors import DialectError
-from tidegate.model.jobs import Form, PodSetShape, peek, pod_group
+from tidegate.model.jobs import Form, PodSetShape, inside, pod_group
 
 _KUBERNETES_MEMORY = re.compile(r"[0-9]+[KMGTP]i")
 _MOST_MEMBERS = 2**31 - 1
@@ -22,7 +22,9 @@ def group_name(draft: Draft, shape: PodSetShape) -> str:
     if shape.place is not None and shape.place.form is Form.SPARK:
         return f"spark-{shape.name}"
     group = pod_group(draft.entry, draft.obj)
-    return group.name if group else shape.role
+    if group is not None:
+        return group.name
+    return shape.role if draft.entry.group == "ray.io" else shape.name
 
 
 def task_groups(draft: Draft) -> tuple[Draft, list[dict[str, Any]]]:
@@ -65,16 +67,16 @@ def _placing(draft: Draft, shape: PodSetShape) -> dict[str, Any]:
         return {}
     pod = dict(shape.place.pod_content)
     if shape.place.form is Form.SPARK:
-        role = peek(draft.obj, shape.place.pod) or {}
-        shared = (peek(draft.obj, shape.place.pod[:-1]) or {}).get("nodeSelector") or {}
-        pod = dict(role) | {"nodeSelector": {**shared, **(role.get("nodeSelector") or {})}}
+        at = shape.place.pod
+        selectors = (inside(draft.obj, (*at[:-1], "nodeSelector")), inside(draft.obj, (*at, "nodeSelector")))
+        pod = dict(inside(draft.obj, at)) | {"nodeSelector": {**selectors[0], **selectors[1]}}
     return {key: pod[key] for key in _PLACING if pod.get(key)}
 
 
 def _check_spark_memory(draft: Draft, shape: PodSetShape) -> None:
     """Spark refuses Kubernetes' notation, and a gang for pods that can never start would only hold room."""
     assert shape.place is not None
-    role = peek(draft.obj, shape.place.pod) or {}
+    role = inside(draft.obj, shape.place.pod)
     for field in ("memory", "memoryOverhead"):
         if _KUBERNETES_MEMORY.fullmatch(str(role.get(field, ""))):
             at = ".".join(map(str, (*shape.place.pod, field)))

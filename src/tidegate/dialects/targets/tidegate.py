@@ -16,6 +16,7 @@ class Tidegate:
     name = "tidegate"
 
     def set_scheduler_name(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
+        draft.check_pods(written=False)
         return draft
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:

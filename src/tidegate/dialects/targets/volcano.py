@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tidegate.dialects.draft import Draft, Fate
-from tidegate.dialects.errors import DialectError
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import meaning, wants_gang
 from tidegate.dialects.intent.submission import Submission
@@ -20,7 +19,9 @@ def queue_of(draft: Draft, submission: Submission, config: QueueConfig) -> str:
     """Volcano's queues are cluster-wide, so a tenant's queue has the tenant in its name."""
     settled = meaning(draft, submission, config)
     stated = str(podgroups.policy(draft).get("queue") or "") or draft.stated(QUEUE_NAME, field="annotations")
-    if submission.organisation:
+    if submission.queue:
+        named = submission.queue
+    elif submission.organisation:
         named = f"{submission.organisation}-{settled.queue}"
     else:
         named = settled.queue if submission.job_type or not stated else stated
@@ -33,11 +34,7 @@ class Volcano:
     name = "volcano"
 
     def set_scheduler_name(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
-        if not any(shape.place for shape in draft.shapes):
-            raise DialectError(
-                f"the pods of a {draft.entry.kind} are described by another object, and Volcano reads pods only; "
-                "put schedulerName and annotations into that object"
-            )
+        draft.check_pods(written=True)
         return draft.on_pods(spec={"schedulerName": "volcano"})
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:

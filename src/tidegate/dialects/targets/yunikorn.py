@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 from tidegate.dialects.draft import Draft, Fate
-from tidegate.dialects.errors import DialectError
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.gang import as_yunikorn_reads
 from tidegate.dialects.intent.meaning import Meaning, application_id, meaning, wants_gang
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import label_value, queue_level
 from tidegate.dialects.targets.taskgroups import group_name, task_groups
-from tidegate.model.jobs import Form
+from tidegate.model.jobs import Form, inside
 
 PREFIX = "yunikorn.apache.org"
 APP_ID, QUEUE, USER_INFO = f"{PREFIX}/app-id", f"{PREFIX}/queue", f"{PREFIX}/user.info"
@@ -29,11 +28,7 @@ class Yunikorn:
     name = "yunikorn"
 
     def set_scheduler_name(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
-        if not any(shape.place for shape in draft.shapes):
-            raise DialectError(
-                f"the pods of a {draft.entry.kind} are described by another object, and YuniKorn reads pods only; "
-                "put schedulerName, labels and annotations into that object"
-            )
+        draft.check_pods(written=True)
         return draft.on_pods(spec={"schedulerName": "yunikorn"})
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
@@ -86,15 +81,22 @@ def _application(draft: Draft, submission: Submission) -> dict[str, str]:
 
 def _queue(draft: Draft, submission: Submission, settled: Meaning) -> dict[str, str]:
     stated = draft.stated(QUEUE, LEGACY_QUEUE)
-    if submission.organisation:
+    if submission.queue:
+        path = _rooted(submission.queue)
+    elif submission.organisation:
         levels = (queue_level(submission.organisation, "the organisation"), queue_level(settled.queue, "the queue"))
         path = ".".join(("root", *levels))
     elif submission.job_type or not stated:
         path = f"root.{queue_level(settled.queue, 'the queue')}"
     else:
-        path = stated if stated == "root" or stated.startswith("root.") else f"root.{stated}"
+        path = _rooted(stated)
     label_value(path, "the queue")
     return {QUEUE: path, LEGACY_QUEUE: path}
+
+
+def _rooted(path: str) -> str:
+    """A path that does not begin at the root would be taken for the name of one queue."""
+    return path if path == "root" or path.startswith("root.") else f"root.{path}"
 
 
 def _without_clash(draft: Draft, labels: dict[str, str]) -> Draft:
@@ -129,7 +131,7 @@ def _pod_priority(draft: Draft) -> list[str]:
 
 def _is_ray_without_gang(draft: Draft, config: QueueConfig) -> bool:
     """Whoever labels a Ray object for YuniKorn as KubeRay wants it asks for a gang by a further label."""
-    labels = (draft.obj.get("metadata") or {}).get("labels") or {}
+    labels = inside(draft.obj, ("metadata", "labels"))
     speaks = draft.entry.group == "ray.io" and bool({APP_ID, QUEUE} & labels.keys())
     return config.jobs is None and speaks and RAY_GANG not in labels
 

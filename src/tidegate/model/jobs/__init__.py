@@ -7,7 +7,7 @@ entry and give new objects back. What is done with them (a Workload, another sch
 from __future__ import annotations
 
 from tidegate.model.jobs.entry import JobKind, parse_kinds
-from tidegate.model.jobs.language.edit import merge, peek, put, without
+from tidegate.model.jobs.language.edit import inside, merge, peek, put, without
 from tidegate.model.jobs.language.paths import JobError, Obj
 from tidegate.model.jobs.pods.places import Form, PodPlace
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests
@@ -42,6 +42,7 @@ __all__ = [
     "children",
     "container_requests",
     "fit_name",
+    "inside",
     "is_finished",
     "is_suspended",
     "max_run_seconds",

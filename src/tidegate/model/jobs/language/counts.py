@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from tidegate.model.jobs.language.paths import JobError, JobPath, Scope
+from tidegate.model.jobs.language.paths import JobError, JobPath, Scope, mapping, sequence
 
 MOST = 2**31 - 1
 _WAYS = ("path", "least", "most", "times", "indexes", "cel")
@@ -231,7 +231,9 @@ def _asked(raw: Mapping[str, Any]) -> Callable[[Scope], bool]:
 
 
 def _condition(obj: Any, wanted: str) -> str:
-    for condition in (obj.get("status") or {}).get("conditions") or ():
+    status = mapping(obj.get("status"), ("status",))
+    for index, listed in enumerate(sequence(status.get("conditions"), ("status", "conditions"))):
+        condition = mapping(listed, ("status", "conditions", index))
         if condition.get("type") == wanted:
             return str(condition.get("status"))
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tidegate.model.jobs.language.paths import JobError
+from tidegate.model.jobs.language.paths import JobError, Obj, mapping
 from tidegate.model.problems import Path
 
 
@@ -18,8 +18,8 @@ def put(obj: Any, path: Path, value: Any) -> Any:
         return [put(item, rest, value) if index == step else item for index, item in enumerate(obj)]
     if obj is not None and not isinstance(obj, Mapping):
         raise JobError(path, f'"{obj}" is not a mapping; write fields there')
-    inside = dict(obj or {})
-    return inside | {step: put(inside.get(step), rest, value)}
+    copied = dict(obj or {})
+    return copied | {step: put(copied.get(step), rest, value)}
 
 
 def peek(obj: Any, path: Path) -> Any:
@@ -32,15 +32,20 @@ def peek(obj: Any, path: Path) -> Any:
     return obj
 
 
+def inside(obj: Any, path: Path) -> Obj:
+    """The map at `path`, empty where there is none; JobError where something else is."""
+    return mapping(peek(obj, path), path)
+
+
 def without(obj: Any, path: Path) -> Any:
     """The object without what is at `path`."""
     *way, last = path
-    inside = peek(obj, tuple(way))
-    if not isinstance(inside, Mapping) or last not in inside:
+    around = peek(obj, tuple(way))
+    if not isinstance(around, Mapping) or last not in around:
         return obj
-    return put(obj, tuple(way), {name: value for name, value in inside.items() if name != last})
+    return put(obj, tuple(way), {name: value for name, value in around.items() if name != last})
 
 
 def merge(obj: Any, path: Path, entries: Mapping[str, Any]) -> Any:
     """The object with these entries in the map at `path`, over what is there."""
-    return put(obj, path, {**(peek(obj, path) or {}), **entries}) if entries else obj
+    return put(obj, path, {**inside(obj, path), **entries}) if entries else obj

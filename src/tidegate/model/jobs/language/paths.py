@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +35,24 @@ class JobError(ValueError):
     def __init__(self, path: Path, message: str) -> None:
         self.problem = Problem(path, message)
         super().__init__(str(self.problem))
+
+
+def mapping(value: Any, path: Path) -> Obj:
+    """The value, if it is a mapping; an empty one for null, as Kubernetes reads it."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise JobError(path, f'"{value}" is not a mapping; write names with values')
+    return value
+
+
+def sequence(value: Any, path: Path) -> Sequence[Any]:
+    """The value, if it is a list; an empty one for null."""
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise JobError(path, f'"{value}" is not a list; write its items with a dash each')
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from tidegate.model.jobs.entry import PodSetRule
-from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping
 from tidegate.model.problems import Path
 
 
@@ -43,8 +43,8 @@ class PodPlace:
     def pod_content(self) -> Obj:
         """The pod spec, as far as there is one."""
         if self.form is Form.POD:
-            return self.content or {}
-        return (self.content or {}).get("spec") or {}
+            return mapping(self.content, self.pod)
+        return mapping(mapping(self.content, self.pod[:-1]).get("spec"), self.pod)
 
     @property
     def is_object(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tidegate.model.jobs.language.paths import JobError, Obj
+from tidegate.model.jobs.language.paths import JobError, Obj, mapping, sequence
 from tidegate.model.problems import Path
 from tidegate.model.resources import NOTHING, Resources
 
@@ -19,23 +19,27 @@ _POD_LEVEL = ("cpu", "memory")
 
 def amounts(raw: Any, path: Path) -> Resources:
     """Quantities by resource, as an object states them."""
-    if raw is None:
-        return NOTHING
-    if not isinstance(raw, Mapping):
-        raise JobError(path, "is not a mapping; write amounts by resource, e.g. {cpu: 500m, memory: 1Gi}")
     # A number without quotes is a quantity to Kubernetes, with or without a point.
-    plain = {name: str(value) if isinstance(value, float) else value for name, value in raw.items()}
+    stated = mapping(raw, path)
+    plain = {str(name): str(value) if isinstance(value, float) else value for name, value in stated.items()}
+    try:
+        return Resources.parse(plain)
+    except ValueError:
+        raise _first_wrong(plain, path) from None
+
+
+def _first_wrong(plain: Mapping[str, Any], path: Path) -> JobError:
     for name, value in plain.items():
         try:
             Resources.parse({name: value})
         except ValueError as error:
-            raise JobError((*path, name), str(error)) from None
-    return Resources.parse(plain)
+            return JobError((*path, name), str(error))
+    return JobError(path, "is not a list of amounts; write e.g. {cpu: 500m, memory: 1Gi}")
 
 
 def requested(resources: Any, path: Path) -> Resources:
     """Requests, with limits standing in for those that are not stated."""
-    stated: Any = resources or {}
+    stated = mapping(resources, path)
     limits = amounts(stated.get("limits"), (*path, "limits"))
     requests = amounts(stated.get("requests"), (*path, "requests"))
     named = set(stated.get("requests") or {})
@@ -69,18 +73,14 @@ def pod_requests(pod: Obj, path: Path = (), *, status: Obj | None = None, init: 
 
 
 def _containers(pod: Obj, field: str, path: Path) -> Iterable[tuple[Resources, Obj]]:
-    listed = pod.get(field) or ()
-    if not isinstance(listed, list | tuple):
-        raise JobError((*path, field), "is not a list; write each container with a dash")
-    for index, container in enumerate(listed):
-        if not isinstance(container, Mapping):
-            raise JobError((*path, field, index), "is not a container; give it a name and an image")
+    for index, listed in enumerate(sequence(pod.get(field), (*path, field))):
+        container = mapping(listed, (*path, field, index))
         yield requested(container.get("resources"), (*path, field, index, "resources")), container
 
 
 def _whole(pod: Obj, path: Path, total: Resources) -> Resources:
     """Amounts of the pod as a whole, where it states any, in place of the sum over its containers."""
-    stated = pod.get("resources") or {}
+    stated = mapping(pod.get("resources"), (*path, "resources"))
     requests = amounts(stated.get("requests"), (*path, "resources", "requests"))
     limits = amounts(stated.get("limits"), (*path, "resources", "limits"))
     result = dict(total)
@@ -95,9 +95,11 @@ def _held(status: Obj) -> dict[str, Resources]:
     """By container: what the node has given it, which a resize under way may leave above what the spec says."""
     held: dict[str, Resources] = {}
     for field in ("containerStatuses", "initContainerStatuses"):
-        for index, container in enumerate(status.get(field) or ()):
+        for index, listed in enumerate(sequence(status.get(field), ("status", field))):
             path: Path = ("status", field, index)
-            actual = amounts((container.get("resources") or {}).get("requests"), (*path, "resources", "requests"))
+            container = mapping(listed, path)
+            stated = mapping(container.get("resources"), (*path, "resources"))
+            actual = amounts(stated.get("requests"), (*path, "resources", "requests"))
             allocated = amounts(container.get("allocatedResources"), (*path, "allocatedResources"))
             held[str(container.get("name"))] = actual.upper(allocated)
     return held

@@ -9,7 +9,7 @@ from typing import Any
 
 from tidegate.model.jobs.entry import JobKind, PodSetRule
 from tidegate.model.jobs.language.counts import MOST, Number
-from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping
 from tidegate.model.jobs.pods.places import PodPlace, place_of
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests, requested
 from tidegate.model.jobs.pods.spark import spark_requests
@@ -151,7 +151,7 @@ def _sized(rule: PodSetRule, scope: Scope) -> PodSetShape | None:
         app = rule.spark.app.first(scope)
         if app is None:
             return None
-        sized = spark_requests(app.value, rule.spark.role, app.path)
+        sized = spark_requests(mapping(app.value, app.path), rule.spark.role, app.path)
         return replace(blank, requests=sized.requests, containers=sized.requests, written=sized.written)
     if place is None:
         return None
@@ -161,7 +161,7 @@ def _sized(rule: PodSetRule, scope: Scope) -> PodSetShape | None:
 def _of_pod(rule: PodSetRule, scope: Scope, blank: PodSetShape, place: PodPlace) -> PodSetShape:
     pod = place.pod_content
     beside, first, reserved = _extras(rule, scope)
-    status = scope.root.get("status") if place.is_object else None
+    status = mapping(scope.root.get("status"), ("status",)) if place.is_object else None
     effective = pod_requests(pod, place.pod, status=status, init=first)
     plain = container_requests(pod, place.pod)
     if rule.replaces is not None and (rule.replaces.when is None or rule.replaces.when.holds(scope)):
@@ -208,7 +208,8 @@ def _uniquely_named(shapes: list[PodSetShape]) -> list[PodSetShape]:
 
 def _with_annotations(shapes: list[PodSetShape], obj: Obj) -> Iterator[PodSetShape]:
     """Floors and ceilings a person states on the application count before those its kind states."""
-    annotations: Mapping[str, Any] = (obj.get("metadata") or {}).get("annotations") or {}
+    metadata = mapping(obj.get("metadata"), ("metadata",))
+    annotations = mapping(metadata.get("annotations"), ("metadata", "annotations"))
     for shape in shapes:
         floor = _stated(annotations, MIN_COUNT, shape)
         ceiling = _stated(annotations, MAX_COUNT, shape)

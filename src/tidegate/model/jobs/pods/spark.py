@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tidegate.model.jobs.language.paths import JobError, Obj
+from tidegate.model.jobs.language.paths import JobError, Obj, mapping
 from tidegate.model.jobs.pods.requests import amounts, container_requests
 from tidegate.model.problems import Path
 from tidegate.model.quantity import NANO
@@ -33,10 +33,8 @@ class SparkRequests:
 
 def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
     """Requests of the driver or of one executor of the application whose spec is `app`."""
-    pod = app.get(role) or {}
-    if not isinstance(pod, Mapping):
-        raise JobError((*path, role), "is not a mapping; write its cores and memory")
     at = (*path, role)
+    pod = mapping(app.get(role), at)
     cpu = str(pod.get("coreRequest") or pod.get("cores") or "1")
     memory_mib = _memory_bytes(app, pod, role, path) // _MIB
     base = amounts({"cpu": cpu}, (*at, "coreRequest")) + Resources({"memory": memory_mib * _MIB * NANO})
@@ -50,13 +48,13 @@ def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
 
 def _beside(pod: Obj, path: Path) -> Resources:
     """GPUs and sidecars, which stand beside Spark's own memory and cores."""
-    gpu = pod.get("gpu") or {}
+    gpu = mapping(pod.get("gpu"), (*path, "gpu"))
     gpus = amounts({gpu["name"]: gpu.get("quantity", 0)}, (*path, "gpu")) if gpu.get("name") else NOTHING
-    return gpus + container_requests({"containers": pod.get("sidecars") or []}, (*path, "sidecars"))
+    return gpus + container_requests({"containers": pod.get("sidecars")}, (*path, "sidecars"))
 
 
 def _memory_bytes(app: Obj, pod: Obj, role: str, path: Path) -> int:
-    at, conf = (*path, role), app.get("sparkConf") or {}
+    at, conf = (*path, role), mapping(app.get("sparkConf"), (*path, "sparkConf"))
     heap = memory_bytes(pod.get("memory") or conf.get(f"spark.{role}.memory") or "1g", (*at, "memory"))
     if (stated := pod.get("memoryOverhead")) is not None:
         total = heap + memory_bytes(stated, (*at, "memoryOverhead"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tidegate.model.jobs.entry import JobKind, Wrapped
 from tidegate.model.jobs.language.edit import peek
-from tidegate.model.jobs.language.paths import Found, JobError, Obj, Scope
+from tidegate.model.jobs.language.paths import Found, JobError, Obj, Scope, mapping, sequence
 from tidegate.model.jobs.pods.places import Form, PodPlace
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests
 from tidegate.model.jobs.pods.shapes import PodSetShape, podsets
@@ -21,11 +21,11 @@ def wrapped_shapes(wraps: Wrapped, obj: Obj, find: Find | None) -> Iterator[PodS
     for index, component in enumerate(wraps.each.all(Scope(obj))):
         scope = Scope(obj, item=component.value, at=component.path)
         carried = wraps.object.first(scope)
-        declared = wraps.pod_sets.value(scope) or ()
+        declared = sequence(wraps.pod_sets.value(scope), (*component.path, "podSets"))
         if declared:
             for number, said in enumerate(declared):
                 name = f"component-{index}-{number}" if len(declared) > 1 else f"component-{index}"
-                yield _declared(component, said, name)
+                yield _declared(component, mapping(said, (*component.path, "podSets", number)), name)
         elif carried is not None:
             yield from _known(carried, find, index)
 
@@ -62,9 +62,11 @@ def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
     at: Path = (*component.path, *steps)
     if not isinstance(content, Mapping):
         raise JobError(at, "is not there; correct the path in podSets")
-    pod = content.get("spec") or {}
+    pod = mapping(content.get("spec"), (*at, "spec"))
     each = pod_requests(pod, (*at, "spec"))
     count = said.get("replicas", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise JobError((*component.path, "podSets"), f'"{count}" is not a count of pods; write a whole number')
     place = PodPlace(
         form=Form.TEMPLATE,
         labels=(*at, "metadata", "labels"),
