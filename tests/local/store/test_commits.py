@@ -149,3 +149,17 @@ async def test_a_list_and_the_watch_from_its_revision_fit_together(tmp_path: Pat
             assert not listed & {change.row.key for change in subscription.take()}
             store.unsubscribe(subscription)
     await store.close()
+
+
+async def test_a_subscriber_waits_for_news_or_for_its_alarm(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.db")
+    _, subscription = store.subscribe("core/pods/", 0)
+    subscription.ring_in(0)
+    await subscription.wait()
+    assert subscription.rung
+    subscription.ring_in(3600)
+    assert not subscription.rung
+    await store.put("core/pods/a/x", lambda _: b"1", expected=None)
+    await subscription.wait()
+    assert [change.row.value for change in subscription.take()] == [b"1"]
+    await store.close()
