@@ -9,7 +9,7 @@ from tidegate.scheduler import Eviction, Rule, Shrink
 from tidegate.sim.laws.accounts import Accounts, Pods, amounts_of, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import over_committed
-from tidegate.sim.laws.quota import Amounts, Place, add
+from tidegate.sim.laws.quota import Amounts, Place
 
 MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rule.LOWER_PRIORITY}
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
@@ -79,28 +79,21 @@ def _victims_keep_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
 
 
 def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
-    """Counted with what it held, and with the pods for which room was made; what was free anyway is welcome."""
-    made: dict[str, Amounts] = {}
+    """Counted with what it held and keeps, and with the pods room was made for; what was free anyway is welcome."""
+    holds: dict[str, Amounts] = {name: dict(amounts) for name, amounts in accounts.before.items()}
+    for taken in takings(accounts.plan):
+        accounts.charge(holds, taken.workload, taken.pods, -1)
     for grant in accounts.plan.grants:
-        workload = accounts.workloads[grant.workload]
-        for place in accounts.tree.places[workload.queue].path:
-            add(made.setdefault(place.name, {}), amounts_of(workload, grant.held))
+        accounts.charge(holds, grant.workload, grant.held, 1)
     for taken in takings(accounts.plan):
         for cause in taken.causes:
             if cause.rule not in ACROSS or cause.needed_by is None:
                 continue
             for place in _apart(cause.needed_by, taken.workload, accounts):
-                holds = {cell: _stays(place, cell, accounts) for cell in accounts.before.get(place.name, {})}
-                add(holds, made.get(place.name, {}))
-                share, deserves = place.share(holds), place.share(_deserved(place, accounts))
+                share, deserves = place.share(holds.get(place.name, {})), place.share(_deserved(place, accounts))
                 if share > deserves:
                     why = f"its share becomes {share}, it deserves {deserves}"
                     yield Breach(3, f"{place.name} takes more than it deserves for {cause.needed_by}: {why}")
-
-
-def _stays(place: Place, cell: tuple[str, str], accounts: Accounts) -> int:
-    """What a place held before and still holds."""
-    return min(accounts.before[place.name].get(cell, 0), accounts.after.get(place.name, {}).get(cell, 0))
 
 
 def _deserved(place: Place, accounts: Accounts) -> Amounts:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from tidegate.model.codec import decode
 from tidegate.model.kinds import Scenario
-from tidegate.model.kinds.scenario import ScenarioNode
+from tidegate.model.kinds.scenario import ScenarioNode, Trace
 from tidegate.model.problems import ManifestError, Problem
 from tidegate.model.problems import Path as Field
 from tidegate.scheduler import Node
-from tidegate.sim.scenario.names import Names
+from tidegate.sim.load.trace import Job, read_jobs
+from tidegate.sim.scenario.names import Names, UnknownNameError
 from tidegate.sim.scenario.objects import Thing, taint, thing
 from tidegate.sim.scenario.script import Script
-from tidegate.sim.scenario.source import Document, Fault, MalformedError, documents
+from tidegate.sim.scenario.source import Document, Fault, MalformedError, documents, documents_in
 from tidegate.sim.scenario.steps import Steps
 from tidegate.sim.world import World
 
@@ -35,6 +40,26 @@ def read_scripts(path: Path) -> list[Script]:
     if not scripts:
         raise MalformedError(Fault(str(path), 1, Problem((), "has no Scenario; begin one with kind: Scenario")))
     return scripts
+
+
+def script_of_trace(path: Path, allocatable: Mapping[str, str]) -> Script:
+    """A trace on its own: one node, and a Queue for every user."""
+    lines = [
+        "kind: Scenario",
+        f"metadata: {{name: {json.dumps(path.stem)}}}",
+        f"spec: {{nodes: [{{name: all, allocatable: {json.dumps(dict(allocatable))}}}],",
+        f"       trace: {{file: {json.dumps(path.name)}}}}}",
+    ]
+    document = next(documents_in("\n".join(lines), "--capacity"))
+    return _Reader(document, path).script(0)
+
+
+def with_trace(script: Script, path: Path) -> Script:
+    """The same world with the jobs of another trace; how its columns are called is the scenario's to say."""
+    spec = script.scenario.spec
+    trace = msgspec.structs.replace(spec.trace, file=str(path)) if spec.trace else Trace(file=str(path))
+    scenario = msgspec.structs.replace(script.scenario, spec=msgspec.structs.replace(spec, trace=trace))
+    return replace(script, scenario=scenario, jobs=tuple(read_jobs(trace, path)))
 
 
 def located(error: ManifestError, document: Document, field: Field = ()) -> MalformedError:
@@ -63,8 +88,31 @@ class _Reader:
         assert isinstance(scenario, Scenario)
         things = tuple(self._things(scenario))
         moments = Steps(self.document, self.names).moments(scenario.spec.steps)
+        self._check_synthetic(scenario)
         name = scenario.metadata.name or f"{self.file.stem}-{number + 1}"
-        return Script(name, self.document, scenario, things, moments)
+        return Script(name, self.document, scenario, things, moments, self._jobs(scenario))
+
+    def _check_synthetic(self, scenario: Scenario) -> None:
+        synthetic = scenario.spec.synthetic
+        for index, mix in enumerate(synthetic.mix if synthetic else ()):
+            try:
+                self.names.existing("Queue", mix.queue)
+            except UnknownNameError as error:
+                raise self.document.refuse(("spec", "synthetic", "mix", index, "queue"), str(error)) from None
+
+    def _jobs(self, scenario: Scenario) -> tuple[Job, ...]:
+        trace = scenario.spec.trace
+        if trace is None:
+            return ()
+        path = self.folder / trace.file
+        if not path.is_file():
+            told = f'there is no file "{trace.file}" beside this one; check its name'
+            raise self.document.refuse(("spec", "trace", "file"), told)
+        for user, queue in trace.queues.items():
+            if queue.count("/") != 1 or queue.startswith("/") or queue.endswith("/"):
+                told = f'"{queue}" is not a queue; write namespace/name'
+                raise self.document.refuse(("spec", "trace", "queues", user), told)
+        return tuple(read_jobs(trace, path))
 
     def _things(self, scenario: Scenario) -> Iterator[Thing]:
         """Everything there is at the beginning."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tidegate.model.kinds.scenario import Expectation, Scenario
 from tidegate.model.problems import Path as Field
 from tidegate.scheduler import Instant
+from tidegate.sim.load.synthetic import enter_synthetic
+from tidegate.sim.load.trace import Job, enter_trace
 from tidegate.sim.scenario.objects import Thing
 from tidegate.sim.scenario.source import Document
 from tidegate.sim.world import Delays, World
@@ -50,12 +52,30 @@ class Script:
     document: Document
     scenario: Scenario
     things: tuple[Thing, ...]
-    moments: tuple[Moment, ...] = field(default=())
+    moments: tuple[Moment, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    """Of the trace, if there is one."""
 
-    def world(self) -> World:
-        """The world at the beginning."""
-        delays = self.scenario.spec.delays
-        world = World(Delays(delays.start.seconds, delays.stop.seconds))
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether it goes on after its last step until everything has come to its end."""
+        return self.scenario.spec.synthetic is not None or bool(self.jobs)
+
+    @property
+    def last_at(self) -> Instant:
+        """When the last step happens or the last workload arrives."""
+        spec = self.scenario.spec
+        ends = [moment.at for moment in self.moments[-1:]] + [job.at for job in self.jobs[-1:]]
+        return max([*ends, spec.synthetic.until.seconds if spec.synthetic else 0])
+
+    def world(self, seed: int = 0) -> World:
+        """The world at the beginning, with all that is to come by itself."""
+        spec = self.scenario.spec
+        world = World(Delays(spec.delays.start.seconds, spec.delays.stop.seconds))
         for one in self.things:
             one.apply(world)
+        if spec.synthetic is not None:
+            enter_synthetic(spec.synthetic, world, seed)
+        if spec.trace is not None:
+            enter_trace(spec.trace, list(self.jobs), world)
         return world

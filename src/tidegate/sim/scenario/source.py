@@ -119,12 +119,15 @@ class Document:
             raise self.refuse(field, f'"{node.value}" cannot be read; write it in quotes') from None
 
 
-def documents(path: Path, shown: str | None = None) -> Iterator[Document]:
+def documents(path: Path) -> Iterator[Document]:
     """The documents of a file; empty ones are passed over."""
+    yield from documents_in(_text(path, str(path)), str(path))
+
+
+def documents_in(text: str, file: str) -> Iterator[Document]:
+    """The documents of a text that stands in a file of this name."""
     import yaml
 
-    file = shown or str(path)
-    text = _text(path, file)
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for node in yaml.compose_all(text, Loader=loader):

@@ -78,5 +78,5 @@ class Application:
     def has_succeeded(self) -> bool:
         """Whether all its pods have ended well. One that was made smaller until nothing was left has not."""
         return any(group.ended for group in self.pod_groups) and all(
-            group.ended >= group.desired for group in self.pod_groups
+            group.ended >= group.attainable for group in self.pod_groups
         )

@@ -63,6 +63,12 @@ class PodGroup:
     def desired(self) -> int:
         return self.count if self.max_count is None else min(self.count, self.max_count)
 
+    @property
+    def attainable(self) -> int:
+        """What can be granted in the end: what is desired, in whole steps above the floor."""
+        above = max(0, self.desired - self.floor)
+        return self.desired - above % self.step
+
     def in_phase(self, *phases: Phase) -> Iterator[Batch]:
         return (batch for batch in self.batches if batch.phase in phases)
 
