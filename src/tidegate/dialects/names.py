@@ -10,7 +10,7 @@ from tidegate.dialects.errors import DialectError
 LONGEST_LABEL = 63
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_QUEUE_LEVEL = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_QUEUE_LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def label_value(text: str, what: str) -> str:
@@ -38,6 +38,8 @@ def queue_level(text: str, what: str) -> str:
     """One level of a YuniKorn queue path. Levels are parted by dots, so a dot within one is spelled out, as YuniKorn
     itself does."""
     level = text.replace(".", "_dot_")
+    if len(level) > LONGEST_LABEL:
+        raise DialectError(f'{what} "{text}" has {len(level)} characters; shorten it to at most {LONGEST_LABEL}')
     if not _QUEUE_LEVEL.fullmatch(level):
         raise DialectError(f'{what} "{text}" cannot be a queue; use letters, digits, dashes and underscores')
     return level
