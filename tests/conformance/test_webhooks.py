@@ -185,3 +185,48 @@ def test_webhooks_with_side_effects_refuse_dry_runs(hooks: Hooks) -> None:
     hooks.add("validating", allow, sideEffects="NoneOnDryRun")
     hooks.ready()
     assert hooks.cluster.http("POST", path, config_map("a")).status == 201
+
+
+def two_versions(hooks: Hooks) -> tuple[str, str]:
+    """A custom kind that is served in two versions; its group and its definition's path."""
+    group = f"{hooks.namespace}.example.com"
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [{"name": name, "served": True, "storage": name == "v1", "schema": schema} for name in ("v1", "v2")]
+    names = {"plural": "gears", "singular": "gear", "kind": "Gear", "listKind": "GearList"}
+    spec = {"group": group, "scope": "Namespaced", "names": names, "versions": versions}
+    collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    hooks.cluster.create(collection, {"metadata": {"name": f"gears.{group}"}, "spec": spec})
+    hooks.made.append(f"{collection}/gears.{group}")
+    for name in ("v1", "v2"):
+        path = f"/apis/{group}/{name}/namespaces/{hooks.namespace}/gears"
+        hooks.cluster.eventually(path, lambda reply: reply.status == 200)
+    return group, f"/apis/{group}/v2/namespaces/{hooks.namespace}/gears"
+
+
+def test_other_versions_of_what_a_webhook_asked_for_are_its_business(hooks: Hooks) -> None:
+    """matchPolicy Equivalent: told in the version it knows, with the request's own version beside it."""
+    group, gears = two_versions(hooks)
+    rules = [{"apiGroups": [group], "apiVersions": ["v1"], "operations": ["*"], "resources": ["gears"]}]
+    told = hooks.add("validating", allow, rules=rules)
+    exact = hooks.add("validating", deny("exact"), rules=rules, matchPolicy="Exact")
+    stamped = hooks.add("mutating", patch({"op": "add", "path": "/spec/stamped", "value": True}), rules=rules)
+    hooks.ready()
+    hooks.cluster.eventually(f"{gears}/none", lambda _: offered(hooks, gears, group, told))
+    hooks.server.reviews.clear()
+    body = {"apiVersion": f"{group}/v2", "kind": "Gear", "metadata": {"name": "a"}, "spec": {"teeth": 9}}
+    made = hooks.cluster.create(gears, body)
+    assert (made["apiVersion"], made["spec"]) == (f"{group}/v2", {"teeth": 9, "stamped": True})
+    review = hooks.server.asked(told)[0]
+    assert review["kind"] == {"group": group, "version": "v1", "kind": "Gear"}
+    assert review["resource"] == {"group": group, "version": "v1", "resource": "gears"}
+    assert review["requestKind"] == {"group": group, "version": "v2", "kind": "Gear"}
+    assert review["requestResource"] == {"group": group, "version": "v2", "resource": "gears"}
+    assert review["object"]["apiVersion"] == f"{group}/v1"
+    assert (len(hooks.server.asked(stamped)), hooks.server.asked(exact)) == (1, [])
+
+
+def offered(hooks: Hooks, gears: str, group: str, path: str) -> bool:
+    """Whether the webhook hears of a write that is not made: a new kind is known to a server a moment later."""
+    body = {"apiVersion": f"{group}/v2", "kind": "Gear", "metadata": {"name": "probe"}, "spec": {}}
+    hooks.cluster.http("POST", f"{gears}?dryRun=All", body)
+    return bool(hooks.server.asked(path))

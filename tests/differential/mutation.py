@@ -71,7 +71,10 @@ def _steps(kind: str, chance: random.Random) -> Iterator[Step]:
 
 
 # Controllers write these between our two requests.
-TOUCHED = ("status", "object.status", "metadata.resourceVersion", "metadata.annotations", "metadata.managedFields")
+TOUCHED = (
+    *("status", "object.status", "spec.taints"),
+    *(f"metadata.{key}" for key in ("resourceVersion", "annotations", "managedFields", "finalizers")),
+)
 
 
 def _changed(manifest: Json, wanted: dict[str, Json]) -> Json:

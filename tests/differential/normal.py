@@ -22,9 +22,6 @@ SECRETS = {"token", "caBundle", "continue", "ca.crt", "serverAddress"}
 # Words for people, which are our own, and the name of the issuer, which is a setting.
 WORDS = {"kubernetes.io/description"}
 ISSUER = re.compile(r"https://kubernetes\.default\.svc(\.cluster\.local)?")
-# What a cluster with volume and node controllers adds, for these to take away again: here nobody would.
-GUARDS = {"kubernetes.io/pv-protection", "kubernetes.io/pvc-protection"}
-TAINTS = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable"}
 # What controllers own differs in its writers' names, not in what a client relies on.
 CONTROLLERS = re.compile(r"kube-(controller-manager|scheduler|apiserver)|tidegate.*")
 
@@ -79,7 +76,6 @@ class Normal:
     def _object(self, value: dict[str, Json]) -> Json:
         if "fieldsType" in value and CONTROLLERS.fullmatch(value.get("manager", "")):
             return None
-        value = _without_guards(value)
         shown = {RANDOM_VOLUME.sub(RANDOM, key): self._value(item, key) for key, item in value.items()}
         if "resourceVersion" in value:
             shown["resourceVersion"] = self._version(value.get("uid", ""), value["resourceVersion"])
@@ -102,20 +98,6 @@ class Normal:
             return "<time>" if "." not in value else "<micro time>"
         value = ISSUER.sub("<issuer>", UID.sub("<uid>", value.replace(self._namespace, "NS")))
         return RANDOM_VOLUME.sub(RANDOM, HASH.sub(r"\1<hash>", value))
-
-
-def _without_guards(value: dict[str, Json]) -> dict[str, Json]:
-    left = dict(value)
-    for key, is_guard in (("finalizers", GUARDS.__contains__), ("taints", _is_condition)):
-        if isinstance(left.get(key), list) and any(map(is_guard, filter(None, left[key]))):
-            left[key] = [item for item in left[key] if not item or not is_guard(item)]
-            if not left[key]:
-                del left[key]
-    return left
-
-
-def _is_condition(taint: Json) -> bool:
-    return isinstance(taint, dict) and taint.get("key") in TAINTS
 
 
 def _owner(entry: Json) -> tuple[str, ...]:

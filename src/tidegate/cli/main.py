@@ -31,6 +31,9 @@ def parser() -> argparse.ArgumentParser:
     _up(commands.add_parser("up", help="start the embedded control plane and node on this machine"))
     _down(commands.add_parser("down", help="stop them, and every pod they run"))
     _demo(commands.add_parser("demo", help="see it work: a control plane in a temporary folder runs a Job"))
+    _simulate(commands.add_parser("simulate", help="run Scenario files against the real scheduler in virtual time"))
+    _render(commands.add_parser("render", help="write jobs and queues for Kueue, YuniKorn, Volcano and others"))
+    _convert(commands.add_parser("convert", help="write Kueue's queues as Tidegate's"))
     return main
 
 
@@ -64,6 +67,24 @@ def _demo(command: argparse.ArgumentParser) -> None:
     from tidegate.cli import demo
 
     command.set_defaults(run=demo.demo)
+
+
+def _simulate(command: argparse.ArgumentParser) -> None:
+    from tidegate.cli import simulate
+
+    simulate.register(command)
+
+
+def _render(command: argparse.ArgumentParser) -> None:
+    from tidegate.cli import render
+
+    render.register(command)
+
+
+def _convert(command: argparse.ArgumentParser) -> None:
+    from tidegate.cli import convert
+
+    convert.register(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,6 +21,10 @@ from tidegate.local.access.identities import Identities
 from tidegate.local.access.tokens import ADMIN, AGENT
 from tidegate.local.admission.chain import Admission
 from tidegate.local.admission.escalation import Escalation
+from tidegate.local.admission.kinds.classes import Classes
+from tidegate.local.admission.kinds.nodes import NewNodes
+from tidegate.local.admission.kinds.runtime_classes import RuntimeClasses
+from tidegate.local.admission.kinds.storage import Storage
 from tidegate.local.admission.lifecycle import Lifecycle
 from tidegate.local.admission.limits import Limits
 from tidegate.local.admission.mutating_policies import MutatingPolicies
@@ -75,9 +79,13 @@ class ControlPlane:
             Lifecycle(self.store),
             Pods(self.store),
             Limits(self.store),
+            NewNodes(),
+            Storage(self.store),
+            RuntimeClasses(self.store),
+            Classes(self.store),
             MutatingPolicies(self.store, registry),
             ValidatingPolicies(self.store, registry),
-            Webhooks(self.store),
+            Webhooks(self.store, registry),
             Escalation(access),
             Quota(self.store),
         ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tidegate.local.crds.cel import CelError, CompileError, compile_expression
-from tidegate.local.crds.cel.library.authorization import AUTHORIZER, asking
+from tidegate.local.crds.cel.library.authorization import asking, authorizer
 from tidegate.local.crds.values.patterns import PatternError, matcher
 
 VARIABLES = ("self", "oldSelf", "object", "authorizer")
@@ -118,7 +118,7 @@ def test_the_authorizer_asks_who_evaluates() -> None:
         return True, "because"
 
     with asking(ask):
-        assert value_of(text, authorizer=AUTHORIZER) is True
+        assert value_of(text, authorizer=authorizer()) is True
     assert asked == [{"group": "apps", "resource": "deployments", "namespace": "x", "verb": "create"}]
 
 

@@ -87,6 +87,7 @@ def created(obj: Json, uid: str = UID, now: str = NOW) -> Verdict:
         new.setdefault("metadata", {}).setdefault("namespace", "default")
     sort.strategy.default(new)
     metadata.default_create(new)
+    metadata.drop_repeated_owners(new)
     new["metadata"] |= {"uid": uid, "creationTimestamp": now}
     new["metadata"].pop("generation", None)
     if sort.strategy.generates_generation:
@@ -120,14 +121,18 @@ def updated(obj: Json, old: Json, subresource: str = "") -> Verdict:
     errors = []
     if subresource == "status":
         strategy.prepare_status_update(new, known)
-        errors += metadata.validate_update(new, known) + strategy.validate_status_update(new, known)
+        errors += metadata.validate_update(
+            new, known, name_errors=strategy.name_errors
+        ) + strategy.validate_status_update(new, known)
     else:
         door = strategy.subresource(subresource) if subresource else strategy
         assert door is not None
         door.prepare_update(new, known)
         if strategy.generates_generation and _wanted(new) != _wanted(known):
             new["metadata"]["generation"] += 1
-        errors += metadata.validate_update(new, known) + door.validate_update(new, known)
+        errors += metadata.validate_update(new, known, name_errors=strategy.name_errors) + door.validate_update(
+            new, known
+        )
     assert known == before, "an update must not change the old object"
     return _verdict(200, new, errors)
 

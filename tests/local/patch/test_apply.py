@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.local.patch.worlds import World, worlds
 from tidegate.local.errors import ApiError
 from tidegate.local.patch import Applier, server_side_apply, settled, track_update
+from tidegate.local.patch.apply.compare import came, changes
 from tidegate.local.patch.apply.fieldset import difference, paths, union
 from tidegate.local.patch.apply.managed import in_order
 
@@ -314,3 +315,12 @@ def test_a_configuration_without_sense_is_refused(config: Any, code: int) -> Non
     with pytest.raises(ApiError) as refusal:
         apply(None, config, "ann")
     assert refusal.value.code == code
+
+
+@given(seed=seeds, kind=kinds)
+def test_who_creates_an_object_has_changed_it_from_nothing(seed: int, kind: str) -> None:
+    """The fields of a new object are remembered for its replicas; they are those that a comparison finds."""
+    world = WORLDS[kind]
+    new = {"metadata": {"name": "x", "labels": {"a": "b"}}} | world.draw(Random(seed))
+    for _ in range(2):
+        assert came(new, world.schema) == changes({}, new, world.schema)

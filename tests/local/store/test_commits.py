@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -12,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.local.store import Change, StaleError, Store
-from tidegate.local.store import store as store_module
+from tidegate.local.store import StaleError, Store
+from tidegate.local.store import subscription as subscription_module
 
 WRITER = """
 import asyncio, sys
@@ -59,21 +60,18 @@ async def test_writes_of_one_key_in_one_batch_follow_each_other(tmp_path: Path) 
     await store.close()
 
 
-async def test_a_failed_commit_fails_all_that_built_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_commit_fails_all_that_built_on_it(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.db")
     await store.put("core/pods/a/kept", lambda _: b"1", expected=None)
-    real = store._log.append
-
-    def full(changes: list[Change]) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(store._log, "append", full)
-    first = store.put("core/pods/a/x", lambda _: b"1", expected=None)
+    writer = store._log._writer
+    (pages,) = writer.execute("PRAGMA page_count").fetchone()
+    writer.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+    first = store.put("core/pods/a/x", lambda _: b"1" * 100_000, expected=None)
     second = store.put("core/pods/a/x", lambda _: b"2", expected=store.newest("core/pods/a/x"))
     for write in (first, second):
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(sqlite3.OperationalError, match="full"):
             await write
-    monkeypatch.setattr(store._log, "append", real)
+    writer.execute(f"PRAGMA max_page_count = {pages + 1000}").fetchone()
     assert store.newest("core/pods/a/x") is None
     row = await store.put("core/pods/a/y", lambda _: b"3", expected=None)
     assert row.revision == 2, "revisions have no gap where a commit failed"
@@ -81,13 +79,13 @@ async def test_a_failed_commit_fails_all_that_built_on_it(tmp_path: Path, monkey
 
 
 async def test_a_subscriber_too_far_behind_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "MOST_BEHIND", 5)
+    monkeypatch.setattr(subscription_module, "MOST_BEHIND", 5)
     store = Store(tmp_path / "state.db")
     _, subscription = store.subscribe("core/pods/", 0)
     for number in range(7):
         await store.put(f"core/pods/a/{number}", lambda _: b"1", expected=None)
     assert subscription.closed
-    assert await subscription.wait(1)
+    await subscription.wait()
     await store.close()
 
 
@@ -150,4 +148,18 @@ async def test_a_list_and_the_watch_from_its_revision_fit_together(tmp_path: Pat
             await asyncio.sleep(0)
             assert not listed & {change.row.key for change in subscription.take()}
             store.unsubscribe(subscription)
+    await store.close()
+
+
+async def test_a_subscriber_waits_for_news_or_for_its_alarm(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.db")
+    _, subscription = store.subscribe("core/pods/", 0)
+    subscription.ring_in(0)
+    await subscription.wait()
+    assert subscription.rung
+    subscription.ring_in(3600)
+    assert not subscription.rung
+    await store.put("core/pods/a/x", lambda _: b"1", expected=None)
+    await subscription.wait()
+    assert [change.row.value for change in subscription.take()] == [b"1"]
     await store.close()

@@ -57,8 +57,7 @@ _role = msgspec.json.Decoder(_Role).decode
 _binding = msgspec.json.Decoder(_Binding).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """What somebody wants to do: with a resource, or with a path that is none."""
 
     verb: str

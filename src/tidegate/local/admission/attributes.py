@@ -30,3 +30,5 @@ class Attributes:
     warnings: list[str] = field(default_factory=list)
     ask: Callable[[dict[str, str]], tuple[bool, str]] = lambda _: (False, "")
     """Whether the user may do something else, for expressions that want to know."""
+    requested: Served | None = None
+    """What the request was for, if `served` is another version of it."""

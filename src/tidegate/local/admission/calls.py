@@ -14,6 +14,7 @@ from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.hooks import Hook
 from tidegate.local.apiserver.answers import decode, encode
+from tidegate.local.apiserver.served import Served
 from tidegate.local.store import Store
 
 if TYPE_CHECKING:
@@ -114,17 +115,20 @@ def _response(body: bytes, uid: Any) -> Object:
     return dict(response)
 
 
+def _words_for(served: Served) -> tuple[Object, Object]:
+    version = {"group": served.group, "version": served.version}
+    return version | {"kind": served.kind}, version | {"resource": served.plural}
+
+
 def request_of(asked: Attributes) -> Object:
     """The write as webhooks and policies see it."""
     from tidegate.local.apiserver.reviews import user_info
 
-    served = asked.served
-    kind = {"group": served.group, "version": served.version, "kind": served.kind}
-    resource = {"group": served.group, "version": served.version, "resource": served.plural}
+    kind, resource = _words_for(asked.served)
     request: Object = {"uid": str(uuid.uuid4()), "kind": kind, "resource": resource}
     if asked.subresource:
         request["subResource"] = asked.subresource
-    request |= {"requestKind": kind, "requestResource": resource}
+    request |= dict(zip(("requestKind", "requestResource"), _words_for(asked.requested or asked.served), strict=True))
     if asked.subresource:
         request["requestSubResource"] = asked.subresource
     request |= {"name": asked.name, "operation": asked.operation, "userInfo": user_info(asked.user)}

@@ -14,9 +14,19 @@ VARIABLES = ("object", "oldObject", "request", "authorizer")
 
 def bindings(asked: Attributes) -> dict[str, Any]:
     """What expressions of admission can speak of."""
-    from tidegate.local.crds.cel.library.authorization import AUTHORIZER
+    return {
+        "object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "authorizer": authorizer_of(asked),
+    }  # fmt: skip
 
-    return {"object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "authorizer": AUTHORIZER}
+
+def authorizer_of(asked: Attributes) -> dict[str, Any]:
+    from tidegate.local.crds.cel.library.authorization import authorizer
+
+    served = asked.served
+    return authorizer(
+        group=served.group, resource=served.plural, subresource=asked.subresource, namespace=asked.namespace,
+        name=asked.name,
+    )  # fmt: skip
 
 
 def conditions_hold(hook: Hook, asked: Attributes) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.apiserver.answers import decode
+from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.selectors import selector_of
+from tidegate.local.apiserver.served import Served
 from tidegate.local.errors import ApiError, bad_request
 from tidegate.local.store import Kept, Store
 
@@ -33,6 +35,8 @@ class Hook:
     timeout_s: float
     side_effects: str
     reinvoked: bool
+    equivalent: bool
+    """matchPolicy: whether writes to other versions of what the rules name count as well."""
 
 
 def _hook(configuration: str, raw: Object) -> Hook:
@@ -40,25 +44,28 @@ def _hook(configuration: str, raw: Object) -> Hook:
         raw["name"], configuration, tuple(raw.get("rules") or ()), selector_of(raw.get("namespaceSelector") or {}),
         selector_of(raw.get("objectSelector") or {}), tuple(raw.get("matchConditions") or ()), raw["clientConfig"],
         raw.get("failurePolicy", "Fail") == "Fail", float(raw.get("timeoutSeconds", 10)), raw.get("sideEffects", ""),
-        raw.get("reinvocationPolicy") == "IfNeeded",
+        raw.get("reinvocationPolicy") == "IfNeeded", raw.get("matchPolicy", "Equivalent") == "Equivalent",
     )  # fmt: skip
 
 
 class Hooks:
     """The webhooks of one sort, kept from the store: read again when a configuration has changed."""
 
-    def __init__(self, store: Store, plural: str) -> None:
+    def __init__(self, store: Store, registry: Registry, plural: str) -> None:
         self._store = store
+        self._registry = registry
         self._prefix = f"{_GROUP}/{plural}/"
         self._hooks = Kept(store, (self._prefix,), self._read)
 
-    def concerned(self, asked: Attributes) -> Iterator[Hook]:
-        """In order of configuration and position; of configurations themselves no webhook is told."""
+    def concerned(self, asked: Attributes) -> Iterator[tuple[Hook, Served]]:
+        """In order of configuration and position, each with the version it is to be told in; of configurations
+        themselves no webhook is told."""
         if asked.served.group == _GROUP:
             return
         for hook in self._hooks():
-            if any(rule_matches(rule, asked) for rule in hook.rules) and self._selected(hook, asked):
-                yield hook
+            served = version_for(hook.rules, asked, self._registry, equivalent=hook.equivalent)
+            if served is not None and self._selected(hook, asked):
+                yield hook, served
 
     def _read(self) -> list[Hook]:
         found = [decode(row.value) for row in self._store.range(self._prefix)]
@@ -84,8 +91,15 @@ def namespace_labels(store: Store, asked: Attributes) -> dict[str, str] | None:
     return decode(row.value)["metadata"].get("labels") or {} if row else {}
 
 
-def rule_matches(rule: Object, asked: Attributes) -> bool:
-    served = asked.served
+def version_for(rules: Iterable[Object], asked: Attributes, registry: Registry, *, equivalent: bool) -> Served | None:
+    """The version in which rules speak of a write: its own, or if that may be, another of the same kind."""
+    if any(rule_matches(rule, asked, asked.served) for rule in rules):
+        return asked.served
+    others = registry.other_versions(asked.served) if equivalent else ()
+    return next((one for one in others if any(rule_matches(rule, asked, one) for rule in rules)), None)
+
+
+def rule_matches(rule: Object, asked: Attributes, served: Served) -> bool:
 
     def named(field: str, value: str) -> bool:
         given: list[Any] = rule.get(field) or []

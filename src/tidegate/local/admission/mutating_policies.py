@@ -7,22 +7,19 @@ so here they are read as plain maps.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.policies import InForce, Policies, PolicyError, bindings_for, conditions_hold, evaluate
+from tidegate.local.admission.versions import converted, viewed
 from tidegate.local.apiserver.answers import encode
 from tidegate.local.apiserver.registry import Registry
+from tidegate.local.crds.cel.constructors import untyped
 from tidegate.local.errors import ApiError, forbidden
 from tidegate.local.patch import json_patch
 from tidegate.local.patch.apply.merge import merged
 from tidegate.local.store import Store
-
-_TYPED = re.compile(r"\b(?:Object(?:\.\w+)*|JSONPatch)\s*\{")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
-_KEY = re.compile(r"\s*(\w+|`[^`]+`)\s*:")
 
 
 class MutatingPolicies:
@@ -53,11 +50,11 @@ class MutatingPolicies:
         if not conditions_hold(force, given):
             return
         for mutation in force.spec.get("mutations") or []:
-            given["object"] = asked.obj
-            changed = _mutated(mutation, asked, given)
-            obj = asked.served.decode(encode(changed), False).obj
-            asked.served.strategy.default(obj)
-            asked.obj = obj
+            view = viewed(asked, force.served)
+            given["object"] = view.obj
+            changed = view.served.decode(encode(_mutated(mutation, view, given)), False).obj
+            view.served.strategy.default(changed)
+            asked.obj = changed if view is asked else converted(changed, asked.served)
 
 
 def _mutated(mutation: Object, asked: Attributes, given: dict[str, Any]) -> Any:
@@ -69,41 +66,3 @@ def _mutated(mutation: Object, asked: Attributes, given: dict[str, Any]) -> Any:
     if not isinstance(config, dict):
         raise PolicyError("the applyConfiguration expression does not give an Object")
     return merged(asked.obj, config, asked.served.schema)
-
-
-def untyped(text: str) -> str:
-    """The expression with constructors of typed objects as maps: `Object.spec{a: 1}` is `{"a": 1}`."""
-    out, at = [], 0
-    typed: list[bool] = []
-    while at < len(text):
-        if found := _STRING.match(text, at):
-            out.append(found[0])
-            at = found.end()
-            continue
-        if found := _TYPED.match(text, at):
-            out.append("{")
-            typed.append(True)
-            at = _quoted_key(text, found.end(), out)
-            continue
-        letter = text[at]
-        out.append(letter)
-        at += 1
-        if letter in "{[(":
-            typed.append(False)
-        elif letter in "}])":
-            if typed:
-                typed.pop()
-        elif letter == "," and typed and typed[-1]:
-            at = _quoted_key(text, at, out)
-    return "".join(out)
-
-
-def _quoted_key(text: str, at: int, out: list[str]) -> int:
-    found = _KEY.match(text, at)
-    if not found:
-        return at
-    out.append(f'"{found[1].strip("`")}":')
-    return found.end()
-
-
-__all__ = ["MutatingPolicies", "untyped"]

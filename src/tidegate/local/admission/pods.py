@@ -27,7 +27,6 @@ class Pods:
         if asked.operation == "CREATE":
             self._priority(asked, pod)
             self._account(asked, pod)
-            self._class(asked, pod)
         elif asked.old is not None:
             _keep_priority(pod["spec"], asked.old["spec"])
         _tolerate(pod["spec"])
@@ -57,7 +56,7 @@ class Pods:
         spec["priority"] = value
         policy = (found or {}).get("preemptionPolicy") or "PreemptLowerPriority"
         given_policy = spec.get("preemptionPolicy")
-        if given_policy and given_policy != policy:
+        if given_policy is not None and given_policy != policy:
             why = f"the string value of PreemptionPolicy ({given_policy}) must not be provided in pod spec; "
             why += f"priority admission controller computed {policy} from the given PriorityClass name"
             raise forbidden("", "pods", asked.name, why)
@@ -67,23 +66,6 @@ class Pods:
         rows = self._store.range("scheduling.k8s.io/priorityclasses/")
         found = [decode(row.value) for row in rows if b'"globalDefault":true' in row.value]
         return min(found, key=lambda cls: int(cls["value"]), default=None)
-
-    def _class(self, asked: Attributes, pod: Object) -> None:
-        name, overhead = pod["spec"].get("runtimeClassName"), pod["spec"].get("overhead")
-        fixed = None
-        if name:
-            row = self._store.newest(f"node.k8s.io/runtimeclasses/{name}")
-            if row is None:
-                raise forbidden("", "pods", asked.name, f'pod rejected: RuntimeClass "{name}" not found')
-            fixed = (decode(row.value).get("overhead") or {}).get("podFixed")
-        if overhead and not fixed:
-            why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-            raise forbidden("", "pods", asked.name, why)
-        if overhead and overhead != fixed:
-            why = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
-            raise forbidden("", "pods", asked.name, why)
-        if fixed:
-            pod["spec"]["overhead"] = fixed
 
     def _account(self, asked: Attributes, pod: Object) -> None:
         spec = pod["spec"]

@@ -9,10 +9,13 @@ from typing import Any
 from tidegate.kube.wire import Object
 from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.calls import request_of
-from tidegate.local.admission.hooks import namespace_labels, rule_matches
+from tidegate.local.admission.conditions import authorizer_of
+from tidegate.local.admission.hooks import namespace_labels, version_for
+from tidegate.local.admission.versions import viewed
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.selectors import selector_of
+from tidegate.local.apiserver.served import Served
 from tidegate.local.store import Kept, Store
 
 GROUP = "admissionregistration.k8s.io"
@@ -31,6 +34,8 @@ class InForce:
     policy: Object
     binding: Object
     params: Object | None
+    served: Served
+    """The version the policy speaks of."""
 
     @property
     def name(self) -> str:
@@ -61,12 +66,13 @@ class Policies:
             return
         for policy, binding in self._pairs():
             spec, bound = policy["spec"], binding["spec"]
-            if not self._matches(spec.get("matchConstraints") or {}, asked):
+            served = self._matches(spec.get("matchConstraints") or {}, asked)
+            if served is None:
                 continue
             if bound.get("matchResources") and not self._matches(bound["matchResources"], asked, open_rules=True):
                 continue
             for params in self._params(spec.get("paramKind"), bound.get("paramRef"), asked):
-                yield InForce(policy, binding, params)
+                yield InForce(policy, binding, params, served)
 
     def _read(self) -> list[tuple[Object, Object]]:
         policies, bindings = ([decode(row.value) for row in self._store.range(prefix)] for prefix in self._prefixes)
@@ -74,18 +80,22 @@ class Policies:
         found = [(named.get(binding["spec"]["policyName"]), binding) for binding in bindings]
         return [(policy, binding) for policy, binding in found if policy is not None]
 
-    def _matches(self, constraints: Object, asked: Attributes, *, open_rules: bool = False) -> bool:
-        rules = constraints.get("resourceRules") or []
-        if not (any(rule_matches(rule, asked) for rule in rules) or (open_rules and not rules)):
-            return False
-        if any(rule_matches(rule, asked) for rule in constraints.get("excludeResourceRules") or []):
-            return False
+    def _matches(self, constraints: Object, asked: Attributes, *, open_rules: bool = False) -> Served | None:
+        """The version in which the write is meant, if it is."""
+        rules, equivalent = constraints.get("resourceRules") or [], constraints.get("matchPolicy") != "Exact"
+        served = version_for(rules, asked, self._registry, equivalent=equivalent)
+        if served is None and open_rules and not rules:
+            served = asked.served
+        excluded = constraints.get("excludeResourceRules") or []
+        if served is None or version_for(excluded, asked, self._registry, equivalent=equivalent):
+            return None
         objects = [obj for obj in (asked.obj, asked.old) if obj is not None]
         chosen = selector_of(constraints.get("objectSelector") or {})
         if not any(chosen(obj["metadata"].get("labels") or {}) for obj in objects):
-            return False
+            return None
         labels = namespace_labels(self._store, asked)
-        return labels is None or selector_of(constraints.get("namespaceSelector") or {})(labels)
+        is_there = labels is None or selector_of(constraints.get("namespaceSelector") or {})(labels)
+        return served if is_there else None
 
     def _params(self, kind: Object | None, reference: Object | None, asked: Attributes) -> list[Object | None]:
         if not kind or not reference:
@@ -127,12 +137,11 @@ def evaluate(text: str, bindings: dict[str, Any]) -> Any:
 
 def bindings_for(store: Store, force: InForce, asked: Attributes) -> dict[str, Any]:
     """All that expressions of this policy can speak of; its own variables may build on earlier ones."""
-    from tidegate.local.crds.cel.library.authorization import AUTHORIZER
-
+    asked = viewed(asked, force.served)
     row = store.newest(f"core/namespaces/{asked.namespace}") if asked.namespace else None
     given: dict[str, Any] = {
         "object": asked.obj, "oldObject": asked.old, "request": request_of(asked), "params": force.params,
-        "namespaceObject": decode(row.value) if row else None, "authorizer": AUTHORIZER, "variables": {},
+        "namespaceObject": decode(row.value) if row else None, "authorizer": authorizer_of(asked), "variables": {},
     }  # fmt: skip
     for variable in force.spec.get("variables") or []:
         try:

@@ -14,7 +14,10 @@ from tidegate.local.admission.attributes import Attributes
 from tidegate.local.admission.calls import Caller, HookError
 from tidegate.local.admission.conditions import conditions_hold
 from tidegate.local.admission.hooks import Hook, Hooks, denial, refuse_dry_run
+from tidegate.local.admission.versions import converted, viewed
 from tidegate.local.apiserver.answers import encode
+from tidegate.local.apiserver.registry import Registry
+from tidegate.local.apiserver.served import Served
 from tidegate.local.errors import ApiError, internal
 from tidegate.local.patch import json_patch
 from tidegate.local.store import Store
@@ -23,32 +26,34 @@ log = logging.getLogger(__name__)
 
 
 class Webhooks:
-    def __init__(self, store: Store) -> None:
-        self._mutating = Hooks(store, "mutatingwebhookconfigurations")
-        self._validating = Hooks(store, "validatingwebhookconfigurations")
+    def __init__(self, store: Store, registry: Registry) -> None:
+        self._mutating = Hooks(store, registry, "mutatingwebhookconfigurations")
+        self._validating = Hooks(store, registry, "validatingwebhookconfigurations")
         self._caller = Caller(store)
 
     async def mutate(self, asked: Attributes) -> None:
         if asked.obj is None:
             return
-        called: list[tuple[Hook, Object]] = []
-        for hook in list(self._mutating.concerned(asked)):
-            if await self._change(hook, asked):
-                called.append((hook, asked.obj))
+        called: list[tuple[Hook, Served, Object]] = []
+        for hook, served in list(self._mutating.concerned(asked)):
+            if await self._change(hook, served, asked):
+                called.append((hook, served, asked.obj))
         # A hook that wants to is asked once more if somebody changed the object after it.
-        for hook, seen in called:
+        for hook, served, seen in called:
             if hook.reinvoked and seen != asked.obj:
-                await self._change(hook, asked)
+                await self._change(hook, served, asked)
 
-    async def _change(self, hook: Hook, asked: Attributes) -> bool:
-        if not conditions_hold(hook, asked):
+    async def _change(self, hook: Hook, served: Served, asked: Attributes) -> bool:
+        view = viewed(asked, served)
+        if not conditions_hold(hook, view):
             return False
-        response = await self._asked(hook, asked)
+        response = await self._asked(hook, view)
         if response is None:
             return False
         patch = response.get("patch")
         if patch:
-            asked.obj = self._patched(hook, asked, response, patch)
+            changed = self._patched(hook, view, response, patch)
+            asked.obj = changed if view is asked else converted(changed, asked.served)
         return True
 
     @staticmethod
@@ -67,9 +72,11 @@ class Webhooks:
         return obj
 
     async def validate(self, asked: Attributes) -> None:
-        concerned = [hook for hook in self._validating.concerned(asked) if conditions_hold(hook, asked)]
+        views = [(hook, viewed(asked, served)) for hook, served in self._validating.concerned(asked)]
+        concerned = [(hook, view) for hook, view in views if conditions_hold(hook, view)]
         if concerned:
-            answers = await asyncio.gather(*[self._asked(hook, asked) for hook in concerned], return_exceptions=True)
+            asking = [self._asked(hook, view) for hook, view in concerned]
+            answers = await asyncio.gather(*asking, return_exceptions=True)
             for answer in answers:
                 if isinstance(answer, BaseException):
                     raise answer

@@ -61,6 +61,10 @@ def _most(one: Amounts, other: Amounts) -> Amounts:
     return {name: max(one.get(name, ZERO), other.get(name, ZERO)) for name in {*one, *other}}
 
 
+_KNOWN_BETTER = frozenset(f"node.kubernetes.io/{key}" for key in ("not-ready", "unreachable", "unschedulable"))
+"""Taints others put on this node of what it says itself: it is here and ready, and cordons are asked of directly."""
+
+
 def misfits(pod: Spec, node: Spec, present: Iterable[Spec]) -> list[str]:
     """Everything that keeps a pod from this node, in words; empty if it fits."""
     reasons = []
@@ -71,7 +75,8 @@ def misfits(pod: Spec, node: Spec, present: Iterable[Spec]) -> list[str]:
     if not _selected(pod, node):
         reasons.append("node(s) didn't match Pod's node affinity/selector")
     for taint in node["spec"].get("taints") or []:
-        if taint["effect"] in ("NoSchedule", "NoExecute") and not _tolerates(pod, taint):
+        keeps_off = taint["effect"] in ("NoSchedule", "NoExecute") and taint["key"] not in _KNOWN_BETTER
+        if keeps_off and not _tolerates(pod, taint):
             reasons.append(f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}")
     return reasons + _shortages(pod, node, present)
 

@@ -82,6 +82,8 @@ def table_of(call: Call, objects: Iterable[Object], meta: Object, shape: Shape, 
 
 def rendered_item(served: Served, value: bytes) -> bytes:
     """A value inside a list: items of built-in kinds do not repeat kind and apiVersion, custom ones do."""
+    if served.convert is not None:
+        return served.convert(value)
     return served.rendered(value) if served.custom else value
 
 

@@ -65,7 +65,7 @@ def decoded_body(call: Call) -> Object:
     if told is UNTYPED:
         body = b"{}"
     obj = checked(call, served.decode(body, yaml))
-    if b"managedFields" in body and not yaml:
+    if b"managedFields" in body and not yaml and not (obj.get("metadata") or {}).get("managedFields"):
         keep_reset(obj, decode(body))
     obj["kind"], obj["apiVersion"] = served.kind, served.api_version
     return obj

@@ -56,7 +56,7 @@ class DefinitionStrategy(Strategy):
     def validate_status_update(self, obj: Object, old: Object) -> list[FieldError]:
         return checks.validate_crd_status(obj)
 
-    def warnings(self, obj: Object) -> list[str]:
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
         return checks.crd_warnings(obj)
 
 
@@ -72,7 +72,7 @@ class CustomStrategy(Strategy):
     def default(self, obj: Object) -> None:
         self._resource.default(obj)
 
-    def warnings(self, obj: Object) -> list[str]:
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
         advice = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"
         held = obj["metadata"].get("finalizers") or ()
         return [f'metadata.finalizers: "{name}": {advice}' for name in held if "/" not in name and name not in _KNOWN]

@@ -35,14 +35,17 @@ def _plain(*paths: str) -> dict[str, Getter]:
     return META | {path: at(path) for path in paths}
 
 
+_COMPONENT, _REPORTING = at("source.component"), at("reportingComponent")
+_OBJECT = "involvedObject."
 _EVENT = _plain(
     "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
     "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "type",
     "reportingComponent",
-) | {"source": at("source.component")}  # fmt: skip
-_REGARDING = _plain("reason", "type", "reportingController", "regarding.kind", "regarding.namespace",
-                    "regarding.name", "regarding.uid", "regarding.apiVersion", "regarding.resourceVersion",
-                    "regarding.fieldPath")  # fmt: skip
+) | {"source": lambda event: _COMPONENT(event) or _REPORTING(event)}  # fmt: skip
+# Events are kept in the core group's form, whichever group asks.
+_REGARDING = _plain("reason", "type") | {"reportingController": _REPORTING} | {
+    f"regarding.{path.removeprefix(_OBJECT)}": get for path, get in _EVENT.items() if path.startswith(_OBJECT)
+}  # fmt: skip
 
 SELECTABLE: dict[tuple[str, str], dict[str, Getter]] = {
     ("", "pods"): _plain(

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import random
+
 from tidegate.kube.wire import Object
 from tidegate.local.apiserver.call import Call
 from tidegate.local.errors import ApiError, bad_request, conflict, invalid, invalid_object
+
+
+def new_uid() -> str:
+    """A random UUID. Unique is enough: it is no secret, and asking the system for randomness would cost far more."""
+    digits = f"{random.getrandbits(128):032x}"
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def revision_of(version: str) -> int:
@@ -14,6 +23,7 @@ def revision_of(version: str) -> int:
 
 def put_in_namespace(call: Call, metadata: Object) -> None:
     if not call.served.namespaced:
+        metadata.pop("namespace", None)
         return
     given = metadata.get("namespace")
     if given and given != call.namespace:
@@ -55,7 +65,6 @@ def check_identity(call: Call, obj: Object, old: Object, *, patched: bool) -> No
 def carry_over(obj: Object, old: Object) -> None:
     """What belongs to the server stays as it is, whatever the body says; what contradicts it is for validation."""
     metadata, known = obj["metadata"], old["metadata"]
-    metadata.pop("selfLink", None)
     for key in ("resourceVersion", "creationTimestamp", "generation"):
         if key in known:
             metadata[key] = known[key]

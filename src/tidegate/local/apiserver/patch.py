@@ -17,6 +17,7 @@ from tidegate.local.apiserver.write import update_object
 from tidegate.local.crds.duplicates import duplicate_fields
 from tidegate.local.errors import ApiError, bad_request, invalid, invalid_object, unsupported_media_type
 from tidegate.local.patch import json_patch, merge_patch, strategic_patch
+from tidegate.local.patch.overflow import has_large_number, wrapped
 from tidegate.local.patch.refusal import go_text
 from tidegate.local.schema.bodies import UnreadableError, parse_json
 
@@ -83,6 +84,8 @@ def _strategic(call: Call, obj: Object) -> Object:
     parsed = _parsed(call, "")
     kept = {"kind": obj["kind"], "apiVersion": obj["apiVersion"]}  # Here a patch cannot even try to change the type.
     patched = strategic_patch(obj, parsed, call.served.schema) | kept
+    if has_large_number(parsed):
+        patched = wrapped(patched, call.served.schema)
     return read_back(call, obj, patched, _repeated(call, parsed), lambda _: go_text(parsed).encode())
 
 

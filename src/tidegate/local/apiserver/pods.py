@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from tidegate.kube.wire import Object, Response
 from tidegate.local.apiserver.answers import answer_data, decode
 from tidegate.local.apiserver.api import Api
@@ -40,7 +42,7 @@ async def bind(api: Api, call: Call) -> Response:
     pods = api.registry.find("", "v1", "pods")
     assert pods is not None
     call.served = pods
-    call.route = replace(call.route, plural="pods", name=name, subresource="binding")
+    call.route = msgspec.structs.replace(call.route, plural="pods", name=name, subresource="binding")
 
     def bound(pod: Object) -> Object:
         return _bound(call, pod, node, binding)

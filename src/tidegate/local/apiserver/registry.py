@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from tidegate.kube.wire import Object
+from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.custom import DefinitionStrategy
 from tidegate.local.apiserver.fields import META, SELECTABLE
 from tidegate.local.apiserver.served import Decoded, Served, Subresource
 from tidegate.local.errors import ApiError, NoPageError, page_not_found
 from tidegate.local.kinds import strategy_for
+from tidegate.local.kinds.core.event import to_events, whole
 from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.schema import decode as schema_decode
 from tidegate.local.schema.builtin import BuiltinResource, builtin_resources, builtin_schema
@@ -62,6 +64,10 @@ class Registry:
                 return served
         return None
 
+    def other_versions(self, served: Served) -> list[Served]:
+        """What else shows the same objects: other versions of a kind, or another group with the same one."""
+        return [other for other in self._served.values() if other.prefix == served.prefix and other is not served]
+
     def all(self) -> Iterable[Served]:
         return self._served.values()
 
@@ -97,7 +103,14 @@ def _builtin(resource: BuiltinResource) -> Served:
     )  # fmt: skip
     if (resource.group, resource.plural) == ("events.k8s.io", "events"):
         served.prefix = "core/events/"
+        served.convert = _newer_event
     return served
+
+
+def _newer_event(value: bytes) -> bytes:
+    """An event as it is kept, in the core group's words, in those of events.k8s.io."""
+    event = whole(to_events(decode(value)))
+    return encode({key: item for key, item in event.items() if key not in ("kind", "apiVersion")})
 
 
 def _strategy(resource: BuiltinResource) -> Strategy:

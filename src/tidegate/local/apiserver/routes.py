@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 _NAMESPACE_SUBRESOURCES = {"status", "finalize"}
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(msgspec.Struct, frozen=True):
     """A resource path taken apart. Parts that are absent are empty."""
 
     group: str

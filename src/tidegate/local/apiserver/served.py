@@ -68,6 +68,8 @@ class Served:
     refresh: Callable[[bytes], bytes] | None = None
     """Of a CRD's version with defaults: fills them into a value that was stored before revision `since`."""
     since: int = 0
+    convert: Callable[[bytes], bytes] | None = None
+    """Of a kind that is kept in the form of another group: a stored value in this one's."""
     scale: Scale | None = None
     """Of a CRD with `/scale`: where its counts are."""
 
@@ -96,6 +98,11 @@ class Served:
     def qualified(self) -> str:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
+    @property
+    def judged_group(self) -> str:
+        """The group an object is of where it is judged: that of the form in which it is kept."""
+        return self.group if self.convert is None else ""
+
     def key(self, namespace: str, name: str) -> str:
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
 
@@ -111,4 +118,6 @@ class Served:
 
     def rendered(self, value: bytes) -> bytes:
         """A stored value as an object of this version: values are kept without kind and apiVersion, which head it."""
+        if self.convert is not None:
+            value = self.convert(value)
         return self.head + value[1:] if value != b"{}" else self.head[:-1] + b"}"

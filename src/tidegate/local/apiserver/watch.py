@@ -19,10 +19,12 @@ from tidegate.local.apiserver.choice import Choice, choice_of
 from tidegate.local.apiserver.list_options import ListOptions, list_options
 from tidegate.local.apiserver.negotiate import Shape, shape_of
 from tidegate.local.errors import ApiError, expired, invalid
-from tidegate.local.store import Change, CompactedError, Subscription
+from tidegate.local.store import Change, CompactedError, Row, Subscription
 
 BOOKMARK_EVERY_S = 55.0
 """Some clients take a minute without news for a dead connection."""
+_EARLY_S = 0.01
+"""A timer may go off that much too soon."""
 _END = {"k8s.io/initial-events-end": "true"}
 
 
@@ -74,6 +76,7 @@ class Watcher:
         self._bookmarks = options.bookmarks
         self._start = _start_of(options)
         self._until = time.monotonic() + (options.timeout_s or random.uniform(1800, 3600))  # noqa: S311
+        self._over = False
         self._headed = False
 
     async def lines(self) -> AsyncIterator[bytes]:
@@ -105,26 +108,29 @@ class Watcher:
             floor = max(since, start.revision if not start.initial else 0)
             if gone_by := self._render(past, floor):
                 yield gone_by
-            async for events in self._follow(subscription, floor):
+            subscription.ring_in(self._quiet_s())
+            while (events := await self._next(subscription, floor)) is not None:
                 yield events
         finally:
             store.unsubscribe(subscription)
 
-    async def _follow(self, subscription: Subscription, floor: int) -> AsyncIterator[list[bytes]]:
-        next_bookmark = time.monotonic() + BOOKMARK_EVERY_S
-        while not subscription.closed:
-            now = time.monotonic()
-            if now >= self._until:
+    async def _next(self, subscription: Subscription, floor: int) -> list[bytes] | None:
+        """What happens next, as events; None when the watch is over."""
+        while not subscription.closed and not self._over:
+            await subscription.wait()
+            events = self._render(subscription.take(), floor)
+            if subscription.rung:
+                self._over = self._quiet_s() <= _EARLY_S
+                subscription.ring_in(self._quiet_s())
                 if self._bookmarks:
-                    yield [self._bookmark(self._api.store.revision)]
-                return
-            if await subscription.wait(min(self._until, next_bookmark) - now):
-                if events := self._render(subscription.take(), floor):
-                    yield events
-            elif self._bookmarks and time.monotonic() >= next_bookmark:
-                yield [self._bookmark(self._api.store.revision)]
-            if time.monotonic() >= next_bookmark:
-                next_bookmark = time.monotonic() + BOOKMARK_EVERY_S
+                    events.append(self._bookmark(self._api.store.revision))
+            if events:
+                return events
+        return None
+
+    def _quiet_s(self) -> float:
+        """How long nothing may be said: until the next bookmark, or the end."""
+        return max(0.0, min(BOOKMARK_EVERY_S, self._until - time.monotonic()))
 
     def _render(self, changes: list[Change], floor: int) -> list[bytes]:
         made = (self._change(change) for change in changes if change.row.revision > floor)
@@ -136,8 +142,8 @@ class Watcher:
         if choice.everything:
             known, wanted = change.before is not None, not change.deleted
         else:
-            known = change.before is not None and choice.takes(change.before.value)
-            wanted = not change.deleted and choice.takes(change.row.value)
+            known = change.before is not None and choice.takes_object(_read_once(change, change.before))
+            wanted = not change.deleted and choice.takes_object(_read_once(change, change.row))
         if not known and not wanted:
             return None
         type_ = "DELETED" if not wanted else "MODIFIED" if known else "ADDED"
@@ -187,3 +193,11 @@ class Watcher:
     def _error(self, message: str) -> bytes:
         error: ApiError = expired(message)
         return encode({"type": "ERROR", "object": error.status()})
+
+
+def _read_once(change: Change, row: Row) -> Object:
+    """The object of a row, decoded for the first watcher that has to look into it, and kept for the others."""
+    obj: Object | None = change.memo.get(row.revision)
+    if obj is None:
+        obj = change.memo[row.revision] = decode(row.value)
+    return obj

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,7 @@ from tidegate.local.apiserver.addresses import allocate, keep_address
 from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
-from tidegate.local.apiserver.identity import carry_over, check_identity, put_in_namespace, revision_of
+from tidegate.local.apiserver.identity import carry_over, check_identity, new_uid, put_in_namespace, revision_of
 from tidegate.local.apiserver.managed import managed_on_update
 from tidegate.local.errors import (
     ApiError,
@@ -32,6 +31,8 @@ from tidegate.local.errors import (
     not_found,
 )
 from tidegate.local.kinds import metadata as rules
+from tidegate.local.kinds.core.event import NEWER as NEWER_EVENT
+from tidegate.local.kinds.core.event import to_core, whole
 from tidegate.local.kinds.strategy import Strategy
 from tidegate.local.patch import settled
 from tidegate.local.store import Row, StaleError
@@ -43,6 +44,8 @@ _TRIES = 8
 
 def stored(obj: Object, revision: int) -> bytes:
     """An object as it is kept: with its revision, without kind and apiVersion."""
+    if obj.get("apiVersion") == NEWER_EVENT:
+        obj = whole(to_core(obj))  # Events are kept in one form and shown in two.
     metadata = dict(obj["metadata"])
     metadata["resourceVersion"] = str(revision)
     kept = {"metadata": metadata} | {k: v for k, v in obj.items() if k not in ("kind", "apiVersion", "metadata")}
@@ -51,8 +54,9 @@ def stored(obj: Object, revision: int) -> bytes:
 
 def loaded(call: Call, row: Row) -> Object:
     """A stored object with its kind and apiVersion, a copy of one's own."""
-    head = {"kind": call.served.kind, "apiVersion": call.served.api_version}
-    return head | decode(row.value)
+    served = call.served
+    head = {"kind": served.kind, "apiVersion": served.api_version}
+    return head | decode(row.value if served.convert is None else served.convert(row.value))
 
 
 def attributes(api: Api, call: Call, operation: str, obj: Object | None, old: Object | None) -> Attributes:
@@ -81,19 +85,21 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     strategy.default(obj)
     _fill_in(call, obj)
     rules.default_create(obj)
+    _name_owners_once(call, obj)
     _manage(call, obj, None)
     asked = attributes(api, call, "CREATE", obj, None)
     await api.admission.mutate(asked)
     assert asked.obj is not None
     obj = asked.obj
     rules.default_create(obj)
+    _name_owners_once(call, obj, " after mutating admission happens")
     _stamp(call, obj)
     strategy.prepare_create(obj)
     _validate_new(call, obj)
     allocate(api, call, obj, None)
     asked.obj, asked.name = obj, obj["metadata"]["name"]
     await api.admission.validate(asked)
-    if revision_of(obj["metadata"].pop("resourceVersion", "")):
+    if not call.dry_run and revision_of(obj["metadata"].pop("resourceVersion", "")):
         raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
     key = served.key(call.namespace, asked.name)
     there = api.store.newest(key)
@@ -108,9 +114,19 @@ async def create_object(api: Api, call: Call, obj: Object) -> bytes:
     raise error
 
 
+def _name_owners_once(call: Call, obj: Object, when: str = "") -> None:
+    if repeated := rules.drop_repeated_owners(obj):
+        since = "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24"
+        says = f".metadata.ownerReferences contains duplicate entries{when}; {since}; please fix your requests"
+        call.warnings.append(f"{says}; duplicate UID(s) observed: {', '.join(repeated)}")
+
+
 def _manage(call: Call, obj: Object, old: Object | None) -> None:
     """Notes who owns which field from now on."""
     entries = managed_on_update(call, obj, old)
+    if call.served.kind == "Event" and old is not None:
+        # Who owns fields of the other group's form is forgotten: they have other names here.
+        entries = [entry for entry in entries if entry.get("apiVersion") == call.served.api_version]
     if entries:
         obj["metadata"]["managedFields"] = entries
     else:
@@ -119,6 +135,8 @@ def _manage(call: Call, obj: Object, old: Object | None) -> None:
 
 def _undecided(obj: Object) -> bytes:
     """What a dry run shows: everything but a resource version."""
+    if obj.get("apiVersion") == NEWER_EVENT:
+        obj = whole(to_core(obj))
     return encode({key: value for key, value in obj.items() if key not in ("kind", "apiVersion")})
 
 
@@ -140,9 +158,7 @@ def _fill_in(call: Call, obj: Object) -> None:
 
 
 def _stamp(call: Call, obj: Object) -> None:
-    # Unique is enough: a uid is no secret, and asking the system for randomness would cost more than the rest of this.
-    uid = uuid.UUID(int=random.getrandbits(128), version=4)
-    obj["metadata"] |= {"uid": str(uid), "creationTimestamp": call.now}
+    obj["metadata"] |= {"uid": new_uid(), "creationTimestamp": call.now}
 
 
 def _validate_new(call: Call, obj: Object) -> None:
@@ -151,11 +167,8 @@ def _validate_new(call: Call, obj: Object) -> None:
     own = strategy.validate_create(obj)
     errors = own if own and served.kind == "Event" else errors + own  # An event's metadata is looked at last.
     if errors:
-        raise invalid_object(served.group, served.kind, obj["metadata"].get("name") or "", errors)
-    call.warnings += strategy.warnings(obj)
-    if served.kind == "Pod" and "." in obj["metadata"]["name"]:
-        says = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended"
-        call.warnings.append(f"metadata.name: {says}: [must not contain dots]")
+        raise invalid_object(served.judged_group, served.kind, obj["metadata"].get("name") or "", errors)
+    call.warnings += strategy.warnings(obj, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +196,7 @@ async def update_object(api: Api, call: Call, make: Make, *, patched: bool) -> W
         conditional = bool(obj.get("metadata", {}).get("resourceVersion")) and not patched
         check_identity(call, obj, old, patched=patched)
         try:
-            value = await _replace(api, call, row, old, obj)
+            value = await _replace(api, call, row, old, obj, patched=patched)
         except StaleError:
             if conditional:
                 raise conflict(served.group, served.plural, call.name) from None
@@ -196,17 +209,20 @@ _PLAIN_STATUS = frozenset(["Pod", "Job", "Deployment", "ReplicaSet", "StatefulSe
 """Kinds written often that have no defaults in their status, which is all that counts of a status write."""
 
 
-async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object) -> bytes:
+async def _replace(api: Api, call: Call, row: Row, old: Object, obj: Object, *, patched: bool) -> bytes:
     strategy, binding = call.served.strategy, call.subresource == "binding"
     if call.subresource != "status" or call.served.kind not in _PLAIN_STATUS:
         strategy.default(obj)
     carry_over(obj, old)
+    if not patched:
+        _name_owners_once(call, obj)
     if not binding:  # Nobody owns the choice of a node.
         _manage(call, obj, old)
     asked = attributes(api, call, "UPDATE", obj, old)
     await api.admission.mutate(asked)
     assert asked.obj is not None
     obj = asked.obj
+    _name_owners_once(call, obj, " after mutating admission happens")
     prepare_for(call, obj, old)
     keep_address(call, obj, old)
     count_generation(call, obj, old)
@@ -263,23 +279,27 @@ def count_generation(call: Call, obj: Object, old: Object) -> None:
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
+_ALWAYS_TOLD = frozenset(["Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service"])
+
+
 def _is_worth_a_warning(call: Call, obj: Object, old: Object) -> bool:
     """Who changes something else is not told again what was told when the object was made."""
     if call.served.custom:
         return bool(obj["metadata"].get("finalizers") != old["metadata"].get("finalizers"))
-    return call.served.kind == "Pod" or bool(obj.get("spec") != old.get("spec"))
+    wanted = (obj.keys() | old.keys()) - {"metadata", "status"}
+    return call.served.kind in _ALWAYS_TOLD or any(obj.get(key) != old.get(key) for key in wanted)
 
 
 def validate_changed(call: Call, obj: Object, old: Object) -> None:
     served, strategy = call.served, rules_of(call)
-    errors = rules.validate_update(obj, old)
+    errors = rules.validate_update(obj, old, name_errors=served.strategy.name_errors)
     if strategy is None:
         pass
     elif call.subresource == "status":
         errors += strategy.validate_status_update(obj, old)
     else:
         errors += strategy.validate_update(obj, old)
-        if _is_worth_a_warning(call, obj, old):
-            call.warnings += strategy.warnings(obj)
     if errors:
-        raise invalid_object(served.group, served.kind, call.name, errors)
+        raise invalid_object(served.judged_group, served.kind, call.name, errors)
+    if strategy is not None and call.subresource != "status" and _is_worth_a_warning(call, obj, old):
+        call.warnings += strategy.warnings(obj, old)

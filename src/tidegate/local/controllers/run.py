@@ -18,6 +18,8 @@ from tidegate.local.controllers.job.ttl import TtlController
 from tidegate.local.controllers.namespaces.controller import NamespaceController
 from tidegate.local.controllers.nodes.lifecycle import NodeLifecycleController
 from tidegate.local.controllers.nodes.pod_gc import PodGcController
+from tidegate.local.controllers.nodes.taints import NodeTaintController
+from tidegate.local.controllers.protection.controller import ProtectionController
 from tidegate.local.controllers.quota.controller import QuotaController
 from tidegate.local.controllers.recorder import Recorder
 from tidegate.local.controllers.replicas.controller import ReplicaController
@@ -49,6 +51,8 @@ async def run_controllers(client: Client, *, root_ca: str, clock: Callable[[], d
         NamespaceController(client, caches, root_ca),
         PodGcController(client, caches, clock),
         NodeLifecycleController(client, caches, clock),
+        NodeTaintController(client, caches),
+        ProtectionController(client, caches),
         QuotaController(client, caches),
     ]
     async with asyncio.TaskGroup() as group:

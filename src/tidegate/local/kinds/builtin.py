@@ -5,17 +5,8 @@ from __future__ import annotations
 from tidegate.kube.wire import Object
 from tidegate.local.errors import FieldError
 from tidegate.local.kinds import metadata, names
-from tidegate.local.kinds.rules import Errors, child
+from tidegate.local.kinds.rules import Errors
 from tidegate.local.kinds.strategy import Strategy
-
-_IN_TEMPLATE = ("spec", "template", "spec")
-_POD_SPECS = {
-    "Pod": ("spec",),
-    "PodTemplate": ("template", "spec"),
-    "CronJob": ("spec", "jobTemplate", *_IN_TEMPLATE),
-    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"), _IN_TEMPLATE),
-    "ReplicationController": _IN_TEMPLATE,
-}
 
 
 class BuiltIn(Strategy):
@@ -51,13 +42,10 @@ class BuiltIn(Strategy):
     def validate_status_update(self, obj: Object, old: Object) -> list[FieldError]:
         return [*self._finalizers(obj), *self.check_status(obj, old)]
 
-    def warnings(self, obj: Object) -> list[str]:
-        path = _POD_SPECS.get(obj.get("kind", ""))
-        if path is None:
-            return []
-        from tidegate.local.kinds.core.pod_warnings import pod_warnings
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
+        from tidegate.local.kinds.warnings import warnings_of
 
-        return list(pod_warnings(".".join(path), child(obj, *path)))
+        return list(warnings_of(obj, is_new=old is None))
 
     def name_errors(self, name: str) -> list[str]:
         return self.name_form(name)

@@ -20,17 +20,19 @@ def default_create(obj: Object) -> None:
     metadata = obj.setdefault("metadata", {})
     for key in _SERVER_OWNED:
         metadata.pop(key, None)
-    drop_repeated_owners(obj)
 
 
-def drop_repeated_owners(obj: Object) -> bool:
-    """An owner said twice counts once; whether there was one (the server warns of it, on updates too)."""
+def drop_repeated_owners(obj: Object) -> list[str]:
+    """An owner said twice counts once; the uids of those (whoever wrote them is warned)."""
     owners = child(obj, "metadata").get("ownerReferences") or []
-    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
-    if len(kept) == len(owners):
-        return False
-    obj["metadata"]["ownerReferences"] = kept
-    return True
+    if len(owners) < 2:
+        return []
+    repeated = [owner for index, owner in enumerate(owners) if owner in owners[:index]]
+    if repeated:
+        obj["metadata"]["ownerReferences"] = [
+            owner for index, owner in enumerate(owners) if owner not in owners[:index]
+        ]
+    return [owner.get("uid") or "" for owner in repeated]
 
 
 def validate_create(
@@ -40,8 +42,7 @@ def validate_create(
 
 
 def _validate_create(metadata: Object, namespaced: bool, name_errors: Callable[[str], list[str]]) -> Errors:
-    if prefix := metadata.get("generateName"):
-        yield from wrong("metadata.generateName", prefix, name_errors(_as_whole_name(prefix)))
+    yield from _prefix(metadata.get("generateName") or "", name_errors)
     name = metadata.get("name")
     if not name:
         yield required("metadata.name", "name or generateName is required")
@@ -60,6 +61,11 @@ def _validate_create(metadata: Object, namespaced: bool, name_errors: Callable[[
     yield from _finalizers(metadata.get("finalizers") or [])
 
 
+def _prefix(prefix: str, name_errors: Callable[[str], list[str]]) -> Errors:
+    if prefix:
+        yield from wrong("metadata.generateName", prefix, name_errors(_as_whole_name(prefix)))
+
+
 def _as_whole_name(prefix: str) -> str:
     """A name that could come of `prefix`: a dash at its end is followed by something."""
     return prefix[:-2] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix
@@ -74,17 +80,22 @@ _AS_NEW = frozenset(["LimitRange", "EndpointSlice", "ValidatingWebhookConfigurat
 the object were new, or both. What is wrong is listed as often."""
 
 
-def validate_update(obj: Object, old: Object) -> list[FieldError]:
+def validate_update(
+    obj: Object, old: Object, *, name_errors: Callable[[str], list[str]] = names.dns_subdomain
+) -> list[FieldError]:
     metadata, known, kind = child(obj, "metadata"), child(old, "metadata"), obj.get("kind", "")
     # What is stored has been checked already.
     said = [*_said(metadata)] if any(metadata.get(key) != known.get(key) for key in _SAID) else []
+    held = [*_finalizers(metadata.get("finalizers") or [])]
+    prefix = metadata.get("generateName") or ""
+    prefix = "" if prefix == known.get("generateName") else prefix
     changed = [*_changed(metadata, known)]
-    errors = [*said, *_finalizers(metadata.get("finalizers") or [])]
-    if not errors and not changed:
-        return []
-    as_new, again = errors, changed + said
-    errors = errors + again
     named = [] if kind == "RuntimeClass" else [*core_finalizers(obj)]
+    if not (said or held or prefix or changed or named):
+        return []
+    again = changed + said
+    as_new = [*_prefix(prefix, name_errors), *said, *held]
+    errors = [*_prefix(prefix, names.path_segment), *said, *held, *again]
     if kind in _TWICE:
         return errors + again + as_new + named
     if kind == "PersistentVolume":

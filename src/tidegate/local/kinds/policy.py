@@ -172,7 +172,9 @@ def _metric(path: str, metric: Object) -> Errors:
     if present:
         yield from _metric_source(f"{path}.{present[0]}", present[0], metric[present[0]])
     expected = _SOURCES.get(sort, "")
-    if expected and expected not in present:
+    if not expected:
+        yield not_supported(f"{path}.type", sort, sorted(_SOURCES))  # Said once more, as Kubernetes does.
+    elif expected not in present:
         yield required(f"{path}.{expected}", "must populate information for the given metric source")
     if len(present) != 1:
         for source in present:

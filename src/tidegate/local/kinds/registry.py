@@ -20,7 +20,7 @@ _MODULES: dict[str, dict[str, tuple[str, ...]]] = {
         "core.event": ("Event",),
         "core.quota": ("ResourceQuota", "LimitRange"),
         "core.claims": ("PersistentVolumeClaim",),
-        "storage": ("PersistentVolume",),
+        "core.persistent_volume": ("PersistentVolume",),
         "apps.replicas": ("ReplicationController",),
         "reviews": ("Binding",),
     },

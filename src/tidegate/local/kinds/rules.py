@@ -97,16 +97,14 @@ def unchanged(path: str, new: Mapping[str, Any], old: Mapping[str, Any], *keys: 
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality as Kubernetes means it: an empty list, map or text is the same as none."""
+    """Equality as Kubernetes means it: an empty list is the same as none.
+
+    Empty texts and maps are not: where they mean nothing, reading the object has dropped them already."""
     if isinstance(a, dict) and isinstance(b, dict):
         return all(same(a.get(key), b.get(key)) for key in a.keys() | b.keys())
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b and type(a) is type(b)) or (_empty(a) and _empty(b))
-
-
-def _empty(value: Any) -> bool:
-    return value is None or value in ("", [], {})
+    return bool(a == b and type(a) is type(b)) or (a in (None, []) and b in (None, []))
 
 
 def int_or_percent(path: str, value: int | str) -> Errors:

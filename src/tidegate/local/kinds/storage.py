@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from tidegate.kube.wire import Object
-from tidegate.local.errors import duplicate, forbidden_field, invalid, not_supported, required, too_long
+from tidegate.local.errors import duplicate, invalid, required, too_long
 from tidegate.local.kinds import names
 from tidegate.local.kinds.builtin import BuiltIn
-from tidegate.local.kinds.core.claims import VOLUME_MODES, access_modes
-from tidegate.local.kinds.core.resources import quantity, requirements, round_up
-from tidegate.local.kinds.core.security import backsteps
-from tidegate.local.kinds.core.volumes import HOST_PATH_TYPES, csi_driver_name
+from tidegate.local.kinds.core.resources import requirements, round_up
+from tidegate.local.kinds.core.volumes import csi_driver_name
 from tidegate.local.kinds.metadata import check_labels
 from tidegate.local.kinds.rules import (
     IMMUTABLE,
     Errors,
     child,
-    default,
     items,
     maybe_one_of,
     name_of,
@@ -25,92 +22,7 @@ from tidegate.local.kinds.rules import (
     unchanged,
     wrong,
 )
-from tidegate.local.kinds.selectors import node_selector, tolerations
-
-_NOT_SOURCES = {
-    *("capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName", "mountOptions"),
-    *("volumeMode", "nodeAffinity", "volumeAttributesClassName"),
-}
-
-
-class PersistentVolume(BuiltIn):
-    has_status = True
-
-    def default(self, obj: Object) -> None:
-        spec = obj.setdefault("spec", {})
-        default(obj.setdefault("status", {}), phase="Pending")
-        default(spec, persistentVolumeReclaimPolicy="Retain")
-        if spec.get("volumeMode") is None:
-            spec["volumeMode"] = "Filesystem"
-        round_up(spec.get("capacity"))
-        if (source := spec.get("hostPath")) is not None and source.get("type") is None:
-            source["type"] = ""
-
-    def prepare_create(self, obj: Object) -> None:
-        obj["status"] = {"phase": "Pending"}
-        if now := child(obj, "metadata").get("creationTimestamp"):
-            obj["status"]["lastPhaseTransitionTime"] = now
-
-    def prepare_status_update(self, obj: Object, old: Object) -> None:
-        super().prepare_status_update(obj, old)
-        if since := child(old, "status").get("lastPhaseTransitionTime"):
-            obj.setdefault("status", {}).setdefault("lastPhaseTransitionTime", since)
-
-    def check(self, obj: Object) -> Errors:
-        spec = child(obj, "spec")
-        if not spec.get("accessModes"):
-            yield required("spec.accessModes")
-        yield from access_modes("spec", spec.get("accessModes") or [])
-        yield from _capacity(spec.get("capacity") or {})
-        policy = spec.get("persistentVolumeReclaimPolicy")
-        yield from maybe_one_of("spec.persistentVolumeReclaimPolicy", policy, ("Delete", "Recycle", "Retain"))
-        if (needed := child(spec, "nodeAffinity").get("required")) is not None:
-            yield from node_selector("spec.nodeAffinity.required", needed)
-        yield from _source(spec)
-        if name := spec.get("storageClassName"):
-            yield from wrong("spec.storageClassName", name, names.dns_subdomain(name))
-        yield from maybe_one_of("spec.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
-
-    def check_update(self, obj: Object, old: Object) -> Errors:
-        yield from self.check(obj)  # Kubernetes judges the whole again as part of the change, and says so twice.
-        spec, before = (
-            {key: value for key, value in child(one, "spec").items() if key not in _NOT_SOURCES} for one in (obj, old)
-        )
-        if not same(spec, before):
-            says = "spec.persistentvolumesource is immutable after creation"
-            yield forbidden_field("spec.persistentvolumesource", says)
-        yield from unchanged("", child(obj, "spec"), child(old, "spec"), "volumeMode")
-
-
-def _capacity(capacity: Object) -> Errors:
-    if not capacity:
-        yield required("spec.capacity")
-    if capacity.keys() != {"storage"}:
-        yield not_supported("spec.capacity", capacity, ("storage",))
-    for name, text in capacity.items():
-        if quantity(text).nano <= 0:
-            yield invalid(f"spec.capacity[{name}]", text, "must be greater than zero")
-
-
-def _source(spec: Object) -> Errors:
-    chosen = [key for key, value in spec.items() if key not in _NOT_SOURCES and value is not None]
-    if not chosen:
-        yield required("spec", "must specify a volume type")
-    for key in sorted(chosen)[1:]:
-        yield forbidden_field(f"spec.{key}", "may not specify more than 1 volume type")
-    if (csi := spec.get("csi")) is not None:
-        yield from csi_driver_name("spec.csi.driver", csi.get("driver") or "")
-        yield from needs("spec.csi", csi, "volumeHandle")
-    if (path := spec.get("hostPath")) is not None:
-        yield from needs("spec.hostPath", path, "path")
-        yield from backsteps("spec.hostPath.path", path.get("path") or "")
-        yield from maybe_one_of("spec.hostPath.type", path.get("type"), HOST_PATH_TYPES)
-    if (local := spec.get("local")) is not None:
-        yield from needs("spec.local", local, "path")
-        if spec.get("nodeAffinity") is None:
-            yield required("spec.nodeAffinity", "Local volume requires node affinity")
-    if (nfs := spec.get("nfs")) is not None:
-        yield from needs("spec.nfs", nfs, "server", "path")
+from tidegate.local.kinds.selectors import tolerations
 
 
 class StorageClass(BuiltIn):
@@ -139,11 +51,34 @@ class StorageClass(BuiltIn):
             yield too_long("parameters", 256 * 1024)
         if "" in parameters:
             yield invalid("parameters", "", "field can not be empty.")
+        yield from _topologies(obj)
 
     def check_update(self, obj: Object, old: Object) -> Errors:
         if any(obj.get(key) != old.get(key) for key in ("parameters", "provisioner")):
             yield from self._check_long(obj)
         yield from unchanged("", obj, old, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+
+
+def _topologies(obj: Object) -> Errors:
+    # One empty place for each term is there before any is looked at, and an empty term equals it.
+    seen: list[dict[str, set[str]]] = [{} for _ in obj.get("allowedTopologies") or ()]
+    for index, term in enumerate(obj.get("allowedTopologies") or ()):
+        path, chosen = f"allowedTopologies[{index}]", dict[str, set[str]]()
+        for at, wanted in items(term, "matchLabelExpressions", path):
+            key, values = wanted.get("key") or "", wanted.get("values") or []
+            if not values:
+                yield required(f"{at}.values")
+            for place, value in enumerate(values):
+                if value in values[:place]:
+                    yield duplicate(f"{at}.values[{place}]", value)
+            yield from wrong(f"{at}.key", key, names.qualified_name(key))
+            if key in chosen:
+                yield duplicate(f"{at}.key", key)
+            chosen[key] = set(values)
+        for other in seen:
+            if other == chosen:
+                yield duplicate(f"{path}.matchLabelExpressions", "")
+        seen.append(chosen)
 
 
 class CSIDriver(BuiltIn):

@@ -74,8 +74,8 @@ class Strategy:
         `prepare_update` and `validate_update`."""
         return None
 
-    def warnings(self, obj: Object) -> list[str]:
-        """Deprecations to tell the client in Warning headers."""
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about a good object, told in Warning headers; `old` is None if it is new."""
         return []
 
     def name_errors(self, name: str) -> list[str]:

@@ -15,9 +15,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS log (
@@ -47,8 +49,7 @@ class CompactedError(Exception):
         self.horizon = horizon
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, gc=False):
     """An object as it stood at `revision`; `created` is the revision at which it came to be."""
 
     revision: int
@@ -57,14 +58,13 @@ class Row:
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, eq=False):
     """One row of history: `before` is what it replaced, if anything and if still known."""
 
     row: Row
     deleted: bool
     before: Row | None
-    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[Any, Any] = msgspec.field(default_factory=dict)
     """For its readers: what one made of this change, the next need not make again."""
 
 
@@ -96,10 +96,15 @@ class Log:
         return connection
 
     def append(self, changes: Sequence[Change]) -> None:
-        """Writes all changes or none, durably. Called on the writer's thread alone."""
+        """Writes all changes or none, durably. The writer's connection must not be in use by another thread."""
+        self.write(changes)
+        self.commit()
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Begins a transaction and puts all changes into it; nobody sees them before `commit`."""
         writer = self._writer
         writer.execute("BEGIN IMMEDIATE")
-        try:
+        with self._all_or_nothing():
             # Row by row, since a key has at most one current row at any moment, also inside a batch.
             for change in changes:
                 row, previous = change.row, change.before.revision if change.before else 0
@@ -107,15 +112,29 @@ class Log:
                     writer.execute("UPDATE log SET superseded = ? WHERE revision = ?", (row.revision, previous))
                 values = (row.revision, row.key, row.created, previous, int(change.deleted), row.value)
                 writer.execute("INSERT INTO log VALUES (?, ?, ?, ?, NULL, ?, ?)", values)
-            writer.execute("COMMIT")
+
+    def commit(self) -> None:
+        """Ends the transaction that `write` began: returns when it is on the disk."""
+        with self._all_or_nothing():
+            self._writer.execute("COMMIT")
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
-            if writer.in_transaction:
-                writer.execute("ROLLBACK")
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
             raise
 
     def get(self, key: str) -> Row | None:
         found = self._reader.execute(f"{_CURRENT} AND key = ?", (key,)).fetchone()
         return Row(*found) if found else None
+
+    def keys(self) -> Iterator[str]:
+        """The keys of everything there is."""
+        sql = "SELECT key FROM log INDEXED BY current WHERE superseded IS NULL AND deleted = 0"
+        return (found[0] for found in self._reader.execute(sql))
 
     def range(self, prefix: str, *, after: str = "", limit: int = -1, at: int = 0) -> list[Row]:
         """Objects whose keys start with `prefix` and come after key `after`, in order of key; as of revision `at`."""

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tidegate.local.store.log import Change, CompactedError, Log, Row
+from tidegate.local.store.subscription import Subscription
 
 _FEW, _QUICK_S = 4, 0.002
 """So few writes are committed on the spot if the disk is that quick: to wake a thread would take longer."""
 
 _READ_AGAIN = 1_024
 """Rows kept at hand: namespaces, service accounts and the like are read by nearly every write."""
-
-MOST_BEHIND = 20_000
-"""Events a subscriber may be behind before it is cut off: it must start anew, and memory stays bounded."""
 
 COMPACT_EVERY_S = 300.0
 KEEP_REVISIONS = 1_000
@@ -39,55 +36,6 @@ class StaleError(Exception):
     def __init__(self, current: Row | None) -> None:
         super().__init__("the key is at another revision")
         self.current = current
-
-
-class Subscription:
-    """What happens to the keys of one prefix, in order. `closed` once it was too slow or the store went away."""
-
-    def __init__(self, prefix: str, bucket: str) -> None:
-        self.prefix = prefix
-        self.bucket = bucket
-        self.closed = False
-        self._waiting: deque[Change] = deque()
-        self._woken: asyncio.Future[None] | None = None
-
-    def take(self) -> list[Change]:
-        """Everything that has come since the last call."""
-        taken = list(self._waiting)
-        self._waiting.clear()
-        return taken
-
-    async def wait(self, timeout_s: float | None) -> bool:
-        """Waits until there is something to take (or it is closed); False when the time is up."""
-        if self._waiting or self.closed:
-            return True
-        loop = asyncio.get_running_loop()
-        self._woken = woken = loop.create_future()
-        # A timer of our own: asyncio.wait_for costs more than all else that a watcher does for an event.
-        timer = loop.call_later(timeout_s, self.wake) if timeout_s is not None else None
-        try:
-            await woken
-        finally:
-            self._woken = None
-            if timer is not None:
-                timer.cancel()
-        return bool(self._waiting) or self.closed
-
-    def offer(self, change: Change) -> None:
-        if len(self._waiting) >= MOST_BEHIND:
-            self.close()
-        if not self.closed:
-            self._waiting.append(change)
-            self.wake()
-
-    def wake(self) -> None:
-        if self._woken is not None and not self._woken.done():
-            self._woken.set_result(None)
-
-    def close(self) -> None:
-        self.closed = True
-        self._waiting.clear()
-        self.wake()
 
 
 class Store:
@@ -105,7 +53,9 @@ class Store:
         self._compacting: asyncio.Task[None] | None = None
         self._took_s = 0.0
         """How long the last commit took."""
-        self._at_hand: dict[str, Row | None] = {}
+        self._keys = set(self._log.keys())
+        """Of all that is there, so that the disk is not asked whether a new object is new."""
+        self._at_hand: dict[str, Row] = {}
         self._changed: dict[str, int] = {}
 
     @property
@@ -114,18 +64,20 @@ class Store:
 
     def get(self, key: str) -> Row | None:
         """The committed state of `key`."""
+        if key not in self._keys:
+            return None
         try:
             return self._at_hand[key]
         except KeyError:
             row = self._log.get(key)
-            if row is None or row.revision <= self.revision:  # The log may be ahead of what has been announced.
-                self._keep_at_hand(key, row)
+            if row is not None and row.revision <= self.revision:  # The log may be ahead of what has been announced.
+                self._keep_at_hand(row)
             return row
 
-    def _keep_at_hand(self, key: str, row: Row | None) -> None:
+    def _keep_at_hand(self, row: Row) -> None:
         if len(self._at_hand) >= _READ_AGAIN:
             self._at_hand.clear()
-        self._at_hand[key] = row
+        self._at_hand[row.key] = row
 
     def changed(self, bucket: str) -> int:
         """The revision at which anything in a bucket ("core/limitranges/") last changed; 0 if not since the start.
@@ -182,16 +134,11 @@ class Store:
         return future
 
     async def _flush(self) -> None:
-        loop = asyncio.get_running_loop()
         try:
             while self._batch:
                 batch, self._batch = self._batch, []
-                changes = [change for change, _ in batch]
                 try:
-                    if len(changes) <= _FEW and self._took_s < _QUICK_S and not self._is_compacting:
-                        self._append(changes)
-                    else:
-                        await loop.run_in_executor(self._thread, self._append, changes)
+                    await self._write([change for change, _ in batch])
                 except Exception as error:
                     self._fail(batch, error)
                     continue
@@ -199,10 +146,25 @@ class Store:
         finally:
             self._flushing = None
 
-    def _append(self, changes: list[Change]) -> None:
-        """One commit, on whichever thread; the writer's connection is never used by two at once."""
+    async def _write(self, changes: list[Change]) -> None:
+        """One commit. The writer's connection is never used by two threads at once.
+
+        Rows are written here and only the sync, which waits for the disk, is left to the thread: it would have to
+        win the interpreter back for every row.
+        """
+        loop = asyncio.get_running_loop()
+        if self._is_compacting:  # The thread has the connection.
+            await loop.run_in_executor(self._thread, self._log.append, changes)
+            return
+        self._log.write(changes)
+        if len(changes) <= _FEW and self._took_s < _QUICK_S:
+            self._sync()
+        else:
+            await loop.run_in_executor(self._thread, self._sync)
+
+    def _sync(self) -> None:
         began = time.perf_counter()
-        self._log.append(changes)
+        self._log.commit()
         self._took_s = time.perf_counter() - began
 
     @property
@@ -212,16 +174,27 @@ class Store:
     def _committed(self, batch: list[tuple[Change, asyncio.Future[Row]]]) -> None:
         self.revision = batch[-1][0].row.revision
         for change, future in batch:
-            key = change.row.key
-            if self._uncommitted.get(key) is change:
-                del self._uncommitted[key]
-            self._keep_at_hand(key, None if change.deleted else change.row)
-            self._changed[bucket_of(key)] = change.row.revision
-            self._publish(change)
+            self._take_over(change)
             if not future.done():
                 future.set_result(change.row)
+        # Who wrote is answered first: those who watch have more to do, and wait for nothing.
+        for change, _ in batch:
+            self._publish(change)
         if self.revision - self.compacted > MOST_REVISIONS:
             self.compact(self.revision - MOST_REVISIONS // 2)
+
+    def _take_over(self, change: Change) -> None:
+        """From now on this is what readers see."""
+        key = change.row.key
+        if self._uncommitted.get(key) is change:
+            del self._uncommitted[key]
+        self._changed[bucket_of(key)] = change.row.revision
+        if change.deleted:
+            self._keys.discard(key)
+            self._at_hand.pop(key, None)
+        else:
+            self._keys.add(key)
+            self._keep_at_hand(change.row)
 
     def _fail(self, batch: list[tuple[Change, asyncio.Future[Row]]], error: Exception) -> None:
         """A failed commit takes everything after it along: it was checked against a state that is not to be."""
@@ -304,4 +277,4 @@ def bucket_of(key: str) -> str:
     return f"{parts[0]}/{parts[1]}/" if len(parts) > 2 else ""
 
 
-__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "Subscription", "bucket_of"]
+__all__ = ["Change", "CompactedError", "Row", "StaleError", "Store", "bucket_of"]

@@ -129,6 +129,9 @@ _CUSTOM = {
     "AmountBound": "quantity or range",
     "RatioBound": "decimal or range",
     "TimeBound": "duration or range",
+    "Rate": "rate, e.g. 10/m",
+    "CountSpread": "whole number or range",
+    "DurationSpread": "duration, range or `{mean: 5m}`",
     "GrantedBound": "whole number, range, or map of them by flavor",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.kube.wire import Resource
+from tidegate.kube.wire import Object, Resource
 from tidegate.local.controllers.objects import Condition, Meta, Struct
 
 LEASE_NAMESPACE = "kube-node-lease"
@@ -12,8 +12,14 @@ class NodeStatus(Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
 
+class NodeSpec(Struct, frozen=True):
+    unschedulable: bool = False
+    taints: tuple[Object, ...] = ()
+
+
 class Node(Struct, frozen=True):
     metadata: Meta
+    spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
 

@@ -86,6 +86,8 @@ class Walk:
     chain_edits: list[tuple[int, int, str]] = field(default_factory=list)
     respelled: dict[str, str] = field(default_factory=dict)
     """Real names of fields, with the names the expression has for them."""
+    roots: tuple[str, ...] = ("self", "oldSelf")
+    """Variables whose shape is known."""
 
     def read(self, node: Node, scope: dict[str, Schema | None]) -> Schema | None:
         """The shape of what `node` gives, if that is known; notes what it finds on the way."""
@@ -180,7 +182,8 @@ class Walk:
         """`self.a.b`, written without spaces, becomes one variable as long as itself, so that places stay true."""
         start = _start(node)
         said = self.text[start:end] if start >= 0 else ""
-        if re.fullmatch(r"(?:self|oldSelf)(?:\.\w+)+", said, re.ASCII):
+        root = said.partition(".")[0]
+        if root in self.roots and re.fullmatch(r"\w+(?:\.\w+)+", said, re.ASCII):
             name = said.replace(".", "_")
             self.chains[name] = type_of(shape)
             self.chain_edits = [edit for edit in self.chain_edits if not (start <= edit[0] and edit[1] <= end)]

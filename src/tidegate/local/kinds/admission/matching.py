@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidegate.kube.wire import Object
 from tidegate.local.errors import duplicate, invalid, required, too_many
 from tidegate.local.kinds import names
+from tidegate.local.kinds.admission.expressions import Sight, fault
 from tidegate.local.kinds.builtin import BuiltIn
 from tidegate.local.kinds.rules import Errors, items, maybe_one_of, name_of
 
@@ -78,7 +79,7 @@ def _resources(path: str, rule: Object) -> Errors:
         yield invalid(f"{path}.resources", resources, says)
 
 
-def check_conditions(path: str, owner: Object) -> Errors:
+def check_conditions(path: str, owner: Object, *, params: bool = False) -> Errors:
     conditions = owner.get("matchConditions") or []
     if len(conditions) > 64:
         yield too_many(f"{path}.matchConditions", len(conditions), 64)
@@ -88,23 +89,9 @@ def check_conditions(path: str, owner: Object) -> Errors:
         expression = condition.get("expression") or ""
         if not expression.strip():
             yield required(f"{at}.expression")
-        elif wrong := cannot_compile(expression):
-            yield invalid(f"{at}.expression", expression, f"compilation failed: {wrong}")
+        elif wrong := fault(expression, Sight(params=params), "bool"):
+            yield invalid(f"{at}.expression", expression, wrong)
         yield from name_of(f"{at}.name", name, names.qualified_name)
         if name and name in seen:
             yield duplicate(f"{at}.name", name)
         seen.add(name)
-
-
-_VARIABLES = {"object": "any", "oldObject": "any", "request": "any", "authorizer": "authorizer"}
-
-
-def cannot_compile(expression: str) -> str:
-    """Why a condition is not one; empty if it is."""
-    from tidegate.local.crds.cel import CompileError, compile_expression
-
-    try:
-        program = compile_expression(expression, variables=_VARIABLES)
-    except CompileError as error:
-        return str(error)
-    return "" if program.result_type in ("bool", "dyn", "any") else "must evaluate to bool"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from tidegate.kube.wire import Object
@@ -21,6 +22,7 @@ from tidegate.local.kinds.selectors import label_selector
 
 _NO_EFFECTS = ("None", "NoneOnDryRun")
 _REVIEWS = ("v1", "v1beta1")
+_BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
 _FORM = "; desired format: https://host[/path]"
 
 
@@ -90,6 +92,8 @@ def _hook(path: str, hook: Object) -> Errors:
 def _url(path: str, url: str) -> Errors:
     try:
         parts = urlsplit(url)
+        if bad := _BAD_ESCAPE.search(url):
+            raise ValueError(f'parse "{url}": invalid URL escape "{bad[0]}"')
     except ValueError as error:
         yield required(path, f"url must be a valid URL: {error}{_FORM}")
         return

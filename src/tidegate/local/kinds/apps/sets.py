@@ -18,6 +18,7 @@ from tidegate.local.kinds.apps.shared import (
 from tidegate.local.kinds.builtin import BuiltIn
 from tidegate.local.kinds.core import pod_spec
 from tidegate.local.kinds.core.claims import check_claim_spec, default_claim_spec
+from tidegate.local.kinds.metadata import check_annotations, check_labels
 from tidegate.local.kinds.rules import Errors, child, default, items, maybe_one_of, not_negative, same, unchanged, wrong
 from tidegate.local.kinds.selectors import label_selector, matches
 
@@ -84,6 +85,9 @@ class StatefulSet(BuiltIn):
         if (start := child(spec, "ordinals").get("start") or 0) < 0:
             yield invalid("spec.ordinals.start", start, "must be greater than or equal to 0")
         yield from selected_template(spec, "statefulset", "StatefulSet", _template_with_claims(spec))
+        metadata = child(spec, "template", "metadata")  # Judged twice, as Kubernetes does.
+        yield from check_labels("spec.template.labels", metadata.get("labels") or {})
+        yield from check_annotations("spec.template.annotations", metadata.get("annotations") or {})
 
     def check_create(self, obj: Object) -> Errors:
         spec = child(obj, "spec")

@@ -88,7 +88,9 @@ def _make_selector(spec: Object, metadata: Object) -> None:
     template = spec["template"].setdefault("metadata", {})
     given = template.get("labels")
     labels = template["labels"] = _labels_for(metadata) | (given or {})
-    if not metadata.get("labels") or metadata["labels"] is given:
+    # Read back, a job has its template's labels; one with a name that cannot be a label is refused before.
+    name, has_own = metadata.get("name") or "", metadata.get("labels") and metadata["labels"] is not given
+    if not has_own and not names.label_value(name):
         metadata["labels"] = dict(labels)
     selector = dict(spec.get("selector") or {})
     selector["matchLabels"] = {LABELS[0]: metadata.get("uid"), **(selector.get("matchLabels") or {})}
@@ -141,7 +143,7 @@ def _template(spec: Object, before: Object, *, may_change: bool) -> Errors:
     affinity = {key: value for key, value in child(was, "affinity").items() if key != "nodeAffinity"}
     if (near := child(pod, "affinity").get("nodeAffinity")) is not None:
         affinity["nodeAffinity"] = near
-    was["affinity"] = affinity or None
+    was["affinity"] = None if pod.get("affinity") is None and not affinity else affinity
     for sort in ("containers", "initContainers"):
         new, old = pod.get(sort) or [], was.get(sort) or []
         for one, other in zip(new, old, strict=False):

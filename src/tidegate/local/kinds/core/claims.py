@@ -72,8 +72,8 @@ def _sources(path: str, spec: Object) -> Errors:
 
 def _is_source(source: Object) -> bool:
     """What a claim can be filled from; of the older field, anything else was always ignored."""
-    known = ((None, "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
-    return (source.get("apiGroup"), source.get("kind")) in known
+    known = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+    return (source.get("apiGroup") or "", source.get("kind")) in known
 
 
 class PersistentVolumeClaim(BuiltIn):
@@ -85,13 +85,11 @@ class PersistentVolumeClaim(BuiltIn):
 
     def prepare_create(self, obj: Object) -> None:
         obj["status"] = {"phase": "Pending"}
-        if not _is_source(child(obj["spec"], "dataSource")):
-            obj["spec"].pop("dataSource", None)
-        _match_sources(obj["spec"])
+        _settle_sources(obj["spec"], {})
 
     def prepare_update(self, obj: Object, old: Object) -> None:
         super().prepare_update(obj, old)
-        _match_sources(obj["spec"])
+        _settle_sources(obj["spec"], child(old, "spec"))
 
     def check(self, obj: Object) -> Errors:
         yield from check_claim_spec("spec", child(obj, "spec"))
@@ -116,10 +114,15 @@ class PersistentVolumeClaim(BuiltIn):
         yield from unchanged("", child(obj, "spec"), child(old, "spec"), "volumeMode")
 
 
-def _match_sources(spec: Object) -> None:
+def _settle_sources(spec: Object, before: Object) -> None:
     """The older and the newer field say the same; what one says the other says too."""
+    if child(spec, "dataSourceRef").get("namespace") and before.get("dataSourceRef") is None:
+        del spec["dataSourceRef"]  # Of another namespace: behind a feature gate that is off.
     source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source is not None and ref is None:
+    unused = before.get("dataSource") is None and before.get("dataSourceRef") is None
+    if unused and ref is None and source is not None and not _is_source(source):
+        del spec["dataSource"]
+    elif source is not None and ref is None:
         spec["dataSourceRef"] = dict(source)
-    elif ref is not None and source is None and not ref.get("namespace") and _is_source(ref):
-        spec["dataSource"] = dict(ref)
+    elif ref is not None and source is None and not ref.get("namespace"):
+        spec["dataSource"] = {key: value for key, value in ref.items() if key != "namespace"}

@@ -27,6 +27,7 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 _RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS = ("Restart", "RestartAllContainers")
 _ENV_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+_RULES_ALONE = "must specify restartPolicy when restart rules are used"
 _NOT_INIT = "may not be set for init containers without restartPolicy=Always"
 _NOT_EPHEMERAL = ("lifecycle", *handlers.PROBES, "restartPolicy")
 _EMPTY_IF_EPHEMERAL = ("ports", "resources", "resizePolicy", "restartPolicyRules")
@@ -66,7 +67,7 @@ def default_container(container: Object) -> None:
 def drop_disabled(container: Object) -> None:
     """A stop signal is behind a feature gate that is off: it is forgotten, not refused."""
     lifecycle = container.get("lifecycle")
-    if lifecycle and lifecycle.pop("stopSignal", None) and not lifecycle:
+    if lifecycle and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
         del container["lifecycle"]
 
 
@@ -89,7 +90,10 @@ def check_init_containers(path: str, spec: Object, pod: PodContext) -> Errors:
     seen = {container.get("name") or "" for container in spec.get("containers") or ()}
     for at, container in items(spec, "initContainers", path):
         yield from _common(at, container, pod)
-        yield from _restarts(at, container)
+        if container.get("restartPolicy") is not None:
+            yield from _restarts(at, container)
+        elif container.get("restartPolicyRules"):
+            yield required(f"{at}.restartPolicy", _RULES_ALONE)
         if container.get("name"):
             yield from _new_name(at, container, seen)
         yield from _host_ports(f"{path}.initContainers[0]", container, set())
@@ -252,7 +256,7 @@ def _resize_policies(path: str, container: Object, restart_policy: str) -> Error
 def _restarts(path: str, container: Object) -> Errors:
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
     if policy is None and rules:
-        yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
+        yield required(f"{path}.restartPolicy", _RULES_ALONE)
     elif policy is not None and policy not in _RESTART_POLICIES:
         yield not_supported(f"{path}.restartPolicy", policy, _RESTART_POLICIES)
     if len(rules) > 20:

@@ -68,6 +68,14 @@ def _application(path: str, port: Object) -> Errors:
 class EndpointSlice(BuiltIn):
     generates_generation = True
 
+    def prepare_create(self, obj: Object) -> None:
+        for endpoint in obj.get("endpoints") or ():
+            endpoint.pop("deprecatedTopology", None)
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        if not any(endpoint.get("deprecatedTopology") for endpoint in old.get("endpoints") or ()):
+            self.prepare_create(obj)
+
     def default(self, obj: Object) -> None:
         for port in obj.get("ports") or ():
             port["name"] = port.get("name") or ""

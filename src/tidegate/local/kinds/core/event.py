@@ -7,6 +7,8 @@ from tidegate.local.errors import FieldError, invalid, required
 from tidegate.local.kinds import metadata, names
 from tidegate.local.kinds.builtin import BuiltIn
 from tidegate.local.kinds.rules import Errors, child, same, unchanged, wrong
+from tidegate.local.schema.builtin import builtin_schema
+from tidegate.local.schema.decode import decode_value
 
 # The core group's word for each field that events.k8s.io calls otherwise.
 _RENAMED = {
@@ -25,6 +27,9 @@ _NEVER_CHANGE = (
 )
 
 
+NEWER = "events.k8s.io/v1"
+
+
 def to_core(event: Object) -> Object:
     """An event of events.k8s.io as the core group writes it."""
     return {_RENAMED.get(key, key): value for key, value in event.items()} | {"apiVersion": "v1"}
@@ -32,7 +37,13 @@ def to_core(event: Object) -> Object:
 
 def to_events(event: Object) -> Object:
     """An event of the core group as events.k8s.io writes it."""
-    return {_TO_EVENTS.get(key, key): value for key, value in event.items()} | {"apiVersion": "events.k8s.io/v1"}
+    return {_TO_EVENTS.get(key, key): value for key, value in event.items()} | {"apiVersion": NEWER}
+
+
+def whole(event: Object) -> Object:
+    """An event with the fields its group always shows and without those it leaves out; changes it in place."""
+    group, _, version = event["apiVersion"].rpartition("/")
+    return decode_value(event, builtin_schema((group, version, "Event"))).obj
 
 
 class Event(BuiltIn):
@@ -67,7 +78,7 @@ class Event(BuiltIn):
 
 
 def _read(obj: Object) -> tuple[bool, Object]:
-    newer = obj.get("apiVersion") == "events.k8s.io/v1"
+    newer = obj.get("apiVersion") == NEWER
     return newer, to_core(obj) if newer else obj
 
 

@@ -28,6 +28,12 @@ class Node(BuiltIn):
 
     def prepare_create(self, obj: Object) -> None:
         """A node may be created with its status: it is the node itself that does so."""
+        child(obj, "spec").pop("configSource", None)
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        super().prepare_update(obj, old)
+        if child(old, "spec").get("configSource") is None:
+            child(obj, "spec").pop("configSource", None)
 
     def check(self, obj: Object) -> Errors:
         yield from _taints(child(obj, "spec"))
@@ -39,6 +45,9 @@ class Node(BuiltIn):
             yield invalid("spec.podCIDRs", blocks, "may specify no more than one CIDR for each IP family")
 
     def check_update(self, obj: Object, old: Object) -> Errors:
+        yield from _taints(
+            child(obj, "spec")
+        )  # Kubernetes looks at them again as part of the change, and says so twice.
         yield from self._changed(obj, old)
 
     def check_status(self, obj: Object, old: Object) -> Errors:
@@ -56,6 +65,8 @@ class Node(BuiltIn):
             if before.get(key) and before[key] != spec.get(key):
                 says = f'node updates may not change {called} except from "" to valid'
                 yield forbidden_field(f"spec.{key}", says)
+        if (spec.get("externalID") or "") != (before.get("externalID") or ""):
+            yield forbidden_field("spec.externalID", "may not be updated")
 
 
 def _amounts(status: Object) -> Errors:

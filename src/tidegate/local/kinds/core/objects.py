@@ -72,7 +72,13 @@ class Finalize(Namespace):
 
 
 class ServiceAccount(BuiltIn):
-    pass
+    def prepare_create(self, obj: Object) -> None:
+        """Of a secret only its name counts: it is one of the same namespace."""
+        if secrets := obj.get("secrets"):
+            obj["secrets"] = [{"name": secret["name"]} if secret.get("name") else {} for secret in secrets]
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        self.prepare_create(obj)
 
 
 def _locked(obj: Object, old: Object, *keys: str) -> Errors:

@@ -64,7 +64,9 @@ class Pod(BuiltIn):
     def check(self, obj: Object) -> Errors:
         metadata, spec = child(obj, "metadata"), child(obj, "spec")
         yield from pod_annotations.check("metadata.annotations", metadata.get("annotations") or {}, spec)
-        yield from check_pod_spec("spec", spec, metadata)
+        # Only claims that are made for a pod are named after it; other specs are judged alike whatever its name.
+        claims = any("ephemeral" in volume for volume in spec.get("volumes") or ())
+        yield from check_pod_spec("spec", spec, (claims and metadata.get("name")) or "")
         if not spec.get("serviceAccountName"):
             for at, volume in items(spec, "volumes", "spec"):
                 for source_at, source in items(child(volume, "projected"), "sources", f"{at}.projected"):
@@ -170,6 +172,12 @@ class PodTemplate(BuiltIn):
 
     def default(self, obj: Object) -> None:
         default_template(obj)
+
+    def prepare_create(self, obj: Object) -> None:
+        drop_disabled(obj["template"]["spec"])
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        drop_disabled(obj["template"]["spec"])
 
     def check(self, obj: Object) -> Errors:
         yield from check_template("template", child(obj, "template"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tidegate.kube.wire import Object
 from tidegate.local.errors import (
     duplicate,
@@ -15,8 +13,9 @@ from tidegate.local.errors import (
     too_long,
 )
 from tidegate.local.kinds import names, selectors
-from tidegate.local.kinds.core import containers, pod_annotations, resources, security, volumes
+from tidegate.local.kinds.core import containers, pod_annotations, resources, security, volumes, windows
 from tidegate.local.kinds.metadata import check_annotations, check_labels
+from tidegate.local.kinds.remembered import remembered
 from tidegate.local.kinds.rules import (
     MOST_INT32,
     Errors,
@@ -85,9 +84,10 @@ def check_template(path: str, template: Object) -> Errors:
         yield forbidden_field(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
-def check_pod_spec(path: str, spec: Object, pod: Mapping[str, str] | None = None) -> Errors:
-    """`pod` is the metadata if this is a pod's own spec, None if it stands in a template."""
-    found, errors = volumes.check_volumes(path, spec, (pod or {}).get("name") or "", pod is not None)
+@remembered
+def check_pod_spec(path: str, spec: Object, pod: str | None = None) -> Errors:
+    """`pod` is the pod's name (empty where it cannot matter) if this is its own spec, None if it is a template's."""
+    found, errors = volumes.check_volumes(path, spec, pod or "", pod is not None)
     yield from errors
     yield from _claims(path, spec)
     context = containers.PodContext(
@@ -105,6 +105,7 @@ def check_pod_spec(path: str, spec: Object, pod: Mapping[str, str] | None = None
     yield from one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), RESTART_POLICIES)
     yield from security.pod(f"{path}.securityContext", child(spec, "securityContext"), spec)
     yield from security.host_users(path, spec)
+    yield from windows.check_host_processes(path, spec)
     yield from _scheduling(path, spec)
     yield from _names(path, spec)
     yield from within(f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, MOST_INT32)

@@ -21,6 +21,8 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def check(spec: Object, old: Object) -> Errors:
+    if spec == old:
+        return
     for sort in ("containers", "initContainers"):
         if len(spec.get(sort) or ()) != len(old.get(sort) or ()):
             yield forbidden_field(f"spec.{sort}", "pod updates may not add or remove containers")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.kube.wire import Object
+from tidegate.local.kinds.remembered import remembered
 from tidegate.model.quantity import Quantity
 
 _VOLUMES = {
@@ -18,7 +19,7 @@ _VOLUMES = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
-_LABELS = {
+NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
     "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
     "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
@@ -29,15 +30,16 @@ _BYTES = ("memory", "ephemeral-storage")
 _NO_SELECTOR = "a null labelSelector results in matching no pod"
 
 
+@remembered
 def pod_warnings(path: str, spec: Object) -> Iterator[str]:
     """`path` is that of the spec: `spec`, `spec.template.spec` …"""
     for key in spec.get("nodeSelector") or ():
-        if key in _LABELS:
-            yield f"{path}.nodeSelector[{key}]: {_LABELS[key]}"
+        if key in NODE_LABELS:
+            yield f"{path}.nodeSelector[{key}]: {NODE_LABELS[key]}"
     for index, spread in enumerate(spec.get("topologySpreadConstraints") or ()):
-        if spread.get("topologyKey") in _LABELS:
+        if spread.get("topologyKey") in NODE_LABELS:
             at = f"{path}.topologySpreadConstraints[{index}].topologyKey"
-            yield f"{at}: {spread['topologyKey']} is {_LABELS[spread['topologyKey']]}"
+            yield f"{at}: {spread['topologyKey']} is {NODE_LABELS[spread['topologyKey']]}"
         if spread.get("labelSelector") is None:
             yield f"{path}.topologySpreadConstraints[{index}].labelSelector: {_NO_SELECTOR}"
     yield from _volumes(path, spec)
@@ -94,8 +96,17 @@ def _containers(path: str, spec: Object) -> Iterator[str]:
                 yield from _fractions(f"{at}.resources.{field}", resources.get(field) or {})
             yield from _hidden(at, container.get("env") or [])
             for place, port in enumerate(container.get("ports") or ()):
+                if port.get("hostIP") and not port.get("hostPort"):
+                    yield f"{at}.ports[{place}]: hostIP set without hostPort: {_as_go(port)}"
                 yield from _overlaps(f"{at}.ports[{place}]", port, ports)
                 yield from _same_name(f"{at}.ports[{place}]", port.get("name", ""), named)
+
+
+def _as_go(port: Object) -> str:
+    """A port as Go prints one."""
+    number, protocol = port.get("containerPort", 0), port.get("protocol", "")
+    name, address = port.get("name", ""), port.get("hostIP", "")
+    return f"{{Name:{name} HostPort:0 ContainerPort:{number} Protocol:{protocol} HostIP:{address}}}"
 
 
 def _hidden(path: str, variables: list[Object]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tidegate.kube.wire import Object
 from tidegate.local.errors import duplicate, forbidden_field, invalid, not_supported, required, too_long
+from tidegate.local.kinds.core import windows
 from tidegate.local.kinds.rules import MOST_INT32, Errors, items, maybe_one_of, within
 
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -41,6 +42,7 @@ def pod(path: str, context: Object, spec: Object) -> Errors:
         f"{path}.supplementalGroupsPolicy", context.get("supplementalGroupsPolicy"), ("Merge", "Strict")
     )
     yield from maybe_one_of(f"{path}.seLinuxChangePolicy", context.get("seLinuxChangePolicy"), ("Recursive",))
+    yield from windows.check_options(path, context)
 
 
 def _sysctls(path: str, context: Object, spec: Object) -> Errors:
@@ -76,6 +78,7 @@ def container(path: str, context: Object, host_users: bool) -> Errors:
             says = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             yield invalid(path, context, says)
     yield from _profiles(path, context)
+    yield from windows.check_options(path, context)
 
 
 def _profiles(path: str, context: Object) -> Errors:

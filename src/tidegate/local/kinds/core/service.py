@@ -113,6 +113,7 @@ class Service(BuiltIn):
         name = spec.get("loadBalancerClass")
         if spec["type"] == before.get("type") == "LoadBalancer" and name != before.get("loadBalancerClass"):
             yield invalid("spec.loadBalancerClass", name, "may not change once set")
+        yield from _balancer_class(spec)  # Judged twice, as Kubernetes does.
         port = spec.get("healthCheckNodePort")
         both = needs_health_check_port(spec) and needs_health_check_port(before)
         if both and port != before.get("healthCheckNodePort"):
@@ -257,11 +258,16 @@ def _load_balancer(spec: Object, annotations: Object) -> Errors:
             yield from wrong(path, text.strip(), names.cidr(text.strip()))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balancer:
         yield forbidden_field("spec.allocateLoadBalancerNodePorts", only)
-    if (name := spec.get("loadBalancerClass")) is not None:
-        if balancer:
-            yield from wrong("spec.loadBalancerClass", name, names.qualified_name(name))
-        else:
-            yield forbidden_field("spec.loadBalancerClass", only)
+    yield from _balancer_class(spec)
+
+
+def _balancer_class(spec: Object) -> Errors:
+    if (name := spec.get("loadBalancerClass")) is None:
+        return
+    if spec.get("type") == "LoadBalancer":
+        yield from wrong("spec.loadBalancerClass", name, names.qualified_name(name))
+    else:
+        yield forbidden_field("spec.loadBalancerClass", "may only be used when `type` is 'LoadBalancer'")
 
 
 def _traffic(spec: Object) -> Errors:

@@ -141,10 +141,16 @@ def not_for_endpoints(text: str) -> list[str]:
     wrong_for = []
     if address.is_unspecified:
         wrong_for.append(f"may not be unspecified ({text})")
-    if address.is_loopback:
+    if address.is_loopback and not _of_a_pod(address):
         wrong_for.append("may not be in the loopback range (127.0.0.0/8, ::1/128)")
     if address.is_link_local:
         wrong_for.append("may not be in the link-local range (169.254.0.0/16, fe80::/10)")
     if address in ipaddress.ip_network("224.0.0.0/24" if address.version == 4 else "ff02::/16"):
         wrong_for.append("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
     return wrong_for
+
+
+def _of_a_pod(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Where pods cannot have a network of their own, their addresses are of this part of the loopback range; Kubernetes,
+    which has no such pods, refuses it all."""
+    return address.version == 4 and 64 <= address.packed[1] < 254

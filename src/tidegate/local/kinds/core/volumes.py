@@ -16,6 +16,7 @@ from tidegate.local.errors import (
 )
 from tidegate.local.kinds import names
 from tidegate.local.kinds.core import downward, projections
+from tidegate.local.kinds.core import remote_volumes as remote
 from tidegate.local.kinds.core.claims import check_claim_spec, default_claim_spec
 from tidegate.local.kinds.core.resources import quantity
 from tidegate.local.kinds.core.security import backsteps, relative_path
@@ -140,7 +141,7 @@ def _empty_dir(path: str, source: Object) -> Errors:
         yield forbidden_field(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def _host_path(path: str, source: Object) -> Errors:
+def host_path(path: str, source: Object) -> Errors:
     yield from needs(path, source, "path")
     if source.get("path"):
         yield from backsteps(f"{path}.path", source["path"])
@@ -158,7 +159,8 @@ def _ephemeral(path: str, source: Object) -> Errors:
     yield from check_labels(f"{at}.metadata.labels", metadata.get("labels") or {})
     for key, value in metadata.items():
         if key not in ("annotations", "labels") and value:
-            yield forbidden_field(f"{at}.metadata.{key}", "cannot be set")
+            shown = "uID" if key == "uid" else key  # Kubernetes makes the path of Go's name.
+            yield forbidden_field(f"{at}.metadata.{shown}", "cannot be set")
     yield from check_claim_spec(f"{at}.spec", child(template, "spec"))
 
 
@@ -181,12 +183,6 @@ def _csi(path: str, source: Object) -> Errors:
             yield from wrong(f"{path}.name", name, names.dns_subdomain(name))
 
 
-def _nfs(path: str, source: Object) -> Errors:
-    yield from needs(path, source, "server", "path")
-    if not (source.get("path") or "").startswith("/"):
-        yield invalid(f"{path}.path", source.get("path") or "", "must be an absolute path")
-
-
 def _git_repo(path: str, source: Object) -> Errors:
     yield from needs(path, source, "repository")
     yield from relative_path(f"{path}.directory", source.get("directory") or "")
@@ -196,44 +192,35 @@ def _image(path: str, source: Object) -> Errors:
     yield from one_of(f"{path}.pullPolicy", source.get("pullPolicy"), PULL_POLICIES)
 
 
-def _with(*keys: str) -> Callable[[str, Object], Errors]:
-    """A source of which only the presence of fields is checked: storage of other machines."""
-
-    def check(path: str, source: Object) -> Errors:
-        yield from needs(path, source, *keys)
-
-    return check
-
-
 # In the order in which Kubernetes asks: where a volume has two sources, the first counts and the rest are refused.
 _SOURCES: dict[str, Callable[[str, Object], Errors]] = {
     "emptyDir": _empty_dir,
-    "hostPath": _host_path,
+    "hostPath": host_path,
     "gitRepo": _git_repo,
-    "gcePersistentDisk": _with("pdName"),
-    "awsElasticBlockStore": _with("volumeID"),
+    "gcePersistentDisk": remote.disk("pdName"),
+    "awsElasticBlockStore": remote.disk("volumeID"),
     "secret": projections.keyed("secretName"),
-    "nfs": _nfs,
-    "iscsi": _with("targetPortal", "iqn"),
-    "glusterfs": _with("endpoints", "path"),
-    "flocker": _with(),
-    "persistentVolumeClaim": _with("claimName"),
-    "rbd": _with("monitors", "image"),
-    "cinder": _with("volumeID"),
-    "cephfs": _with("monitors"),
-    "quobyte": _with("registry", "volume"),
+    "nfs": remote.nfs,
+    "iscsi": remote.iscsi,
+    "glusterfs": remote.with_fields("endpoints", "path"),
+    "flocker": remote.flocker,
+    "persistentVolumeClaim": remote.with_fields("claimName"),
+    "rbd": remote.with_fields("monitors", "image"),
+    "cinder": remote.cinder,
+    "cephfs": remote.with_fields("monitors"),
+    "quobyte": remote.quobyte,
     "downwardAPI": projections.downward_api,
-    "fc": _with(),
-    "flexVolume": _with("driver"),
+    "fc": remote.fibre_channel,
+    "flexVolume": remote.flex,
     "configMap": projections.keyed("name"),
-    "azureFile": _with("secretName", "shareName"),
-    "vsphereVolume": _with("volumePath"),
-    "photonPersistentDisk": _with("pdID"),
-    "portworxVolume": _with("volumeID"),
-    "azureDisk": _with("diskName", "diskURI"),
-    "storageos": _with(),
+    "azureFile": remote.with_fields("secretName", "shareName"),
+    "vsphereVolume": remote.with_fields("volumePath"),
+    "photonPersistentDisk": remote.with_fields("pdID"),
+    "portworxVolume": remote.with_fields("volumeID"),
+    "azureDisk": remote.azure_disk,
+    "storageos": remote.storage_os,
     "projected": projections.projected,
-    "scaleIO": _with("gateway", "system", "volumeName"),
+    "scaleIO": remote.with_fields("gateway", "system", "volumeName"),
     "csi": _csi,
     "ephemeral": _ephemeral,
     "image": _image,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
+import msgspec
+
+from tidegate.kube.wire import Object
 from tidegate.local.patch.apply.fieldset import MEMBER, SELF, FieldSet, union, without
 from tidegate.local.patch.apply.presence import always_present
 from tidegate.local.patch.apply.walk import DEDUCED, is_divided_map, items_by_element, whole
@@ -29,6 +33,8 @@ class Changes(NamedTuple):
 NOTHING = Changes({}, {})
 _ABSENT: Any = object()
 _CONTAINERS = (dict, list)
+_MOST_TEXTS, _MOST_BYTES = 256, 16_384
+"""New objects whose fields are remembered: replicas differ in their metadata only."""
 
 
 def changes(old: Any, new: Any, schema: Schema) -> Changes:
@@ -36,6 +42,21 @@ def changes(old: Any, new: Any, schema: Schema) -> Changes:
     found = Changes({}, {})
     _compare_maps(old, new, schema, found)
     return found
+
+
+def came(new: Object, schema: Schema) -> Changes:
+    """What there is of a new object: all of it."""
+    metadata = new.get("metadata")
+    named = changes({}, {"metadata": metadata} if metadata is not None else {}, schema)
+    rest = msgspec.json.encode({key: value for key, value in new.items() if key != "metadata"})
+    if len(rest) > _MOST_BYTES:
+        return changes({}, new, schema)
+    return Changes(named.set | _came(rest, schema).set, {})
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _came(text: bytes, schema: Schema) -> Changes:
+    return changes({}, msgspec.json.decode(text), schema)
 
 
 def _compare_maps(old: Any, new: Any, schema: Schema, into: Changes) -> None:

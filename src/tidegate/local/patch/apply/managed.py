@@ -68,25 +68,29 @@ def manageable(fields: FieldSet) -> FieldSet:
     return result
 
 
-def read_entries(given: Any) -> Entries | None:
-    """Entries a client sent, written our way; None if any of them makes no sense."""
+def read_entries(given: Any, live: Entries) -> Entries | None:
+    """Entries a client sent, written our way; None if any of them makes no sense.
+
+    `live` are those of the stored object, which most clients just send back, if not with the newest time.
+    """
     if not isinstance(given, list):
         return None
     found: dict[Identity, Object] = {}
     for entry in given:
-        read = _read_entry(entry)
+        read = _read_entry(entry, live)
         if read is None:
             return None
         found[identity(read)] = read
     return list(found.values())
 
 
-def _read_entry(entry: Any) -> Object | None:
+def _read_entry(entry: Any, live: Entries) -> Object | None:
     if not isinstance(entry, dict) or any(not isinstance(entry.get(name), str | None) for name in _TEXTS):
         return None
     if entry.get("operation") not in ("Apply", "Update") or not entry.get("apiVersion"):
         return None
-    fields = parsed(entry.get("fieldsV1") or {})
+    said = entry.get("fieldsV1") or {}
+    fields = next((one["fieldsV1"] for one in live if one["fieldsV1"] == said), None) or parsed(said)
     if entry.get("fieldsType") != "FieldsV1" or fields is None:
         return None
     who = (entry.get("manager") or "", entry["operation"], "", entry.get("subresource") or "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.kube.wire import Object
-from tidegate.local.patch.apply.compare import Changes, changes
+from tidegate.local.patch.apply.compare import Changes, came, changes
 from tidegate.local.patch.apply.fieldset import FieldSet, difference, union
 from tidegate.local.patch.apply.managed import (
     Entries,
@@ -52,7 +52,7 @@ def track_update(
     if custom:
         entries = reconciled(entries, schema)
     try:
-        changed = changes(old or {}, new, schema).outside(reset or {})
+        changed = (changes(old, new, schema) if old is not None else came(new, schema)).outside(reset or {})
     except ItemError:
         return with_entries(new, [])
     who = (manager or "unknown", "Update", api_version, subresource)
@@ -91,7 +91,7 @@ def _entries_in_force(old: Object | None, new: Object, subresource: str, *, cust
         return list(live)
     if is_reset(given, custom=custom):
         return []
-    return read_entries(given) or list(live)
+    return read_entries(given, live) or list(live)
 
 
 def settled(old: Object, new: Object) -> Object:

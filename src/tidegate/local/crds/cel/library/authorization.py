@@ -16,8 +16,11 @@ Tagged = dict[str, Any]
 Ask = Callable[[dict[str, str]], "tuple[bool, str]"]
 """Given verb and path, or verb, group, resource, subresource, namespace and name: may they, and why."""
 
-AUTHORIZER: Tagged = {"authorizer": {}}
-"""The value of the variable `authorizer`."""
+
+def authorizer(**request: str) -> Tagged:
+    """The value of the variable `authorizer`; `authorizer.requestResource` is a question about the request itself."""
+    return {"authorizer": {}, "requestResource": {"resource_check": request}}
+
 
 _asked: list[Ask] = []
 

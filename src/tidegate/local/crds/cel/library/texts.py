@@ -196,6 +196,7 @@ FUNCTIONS = [
     Function("list.join(string) string", _joined),
     Function("strings.quote(string) string", _quoted),
     Function("string.format(list) string", _formatted),
+    Function("::jsonpatch.escapeKey(string) string", lambda key: key.replace("~", "~0").replace("/", "~1")),
     Function("string.find(string) string", _found),
     Function("string.findAll(string) list(string)", _all_found),
     Function("string.findAll(string, int) list(string)", _all_found),

@@ -1,0 +1,107 @@
+"""Reads all files, then plays them: a file that is malformed is told of before anything runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tidegate.cli.errors import CommandError
+from tidegate.cli.simulate.documents import as_document
+from tidegate.cli.simulate.progress import Bar
+from tidegate.cli.simulate.tables import comparison, shown
+from tidegate.sim.policies import known_policies
+from tidegate.sim.results.plot import Picture, svg
+from tidegate.sim.scenario.playing import Result, play
+from tidegate.sim.scenario.reading import read_scripts, script_of_trace, with_trace
+from tidegate.sim.scenario.script import Script
+from tidegate.sim.scenario.source import MalformedError
+
+DONE, FAILED, MALFORMED = 0, 1, 2
+
+
+def simulate(told: argparse.Namespace) -> int:
+    """0: every expectation holds; 1: one does not; 2: a file is malformed."""
+    if wrong := _misuse(told):
+        print(f"tidegate: {wrong}", file=sys.stderr)
+        return MALFORMED
+    scripts = _scripts(told)
+    if scripts is None:
+        return MALFORMED
+    results = [_played(script, policy, told.seed) for script in scripts for policy in told.policy or [None]]
+    _show(results, told)
+    if told.plot is not None:
+        _draw(results, told)
+    for failure in (failure for result in results for failure in result.failures):
+        print(failure, file=sys.stderr)
+    return DONE if all(result.passed for result in results) else FAILED
+
+
+def _misuse(told: argparse.Namespace) -> str | None:
+    if not told.files and told.trace is None:
+        return "there is nothing to simulate. Name a Scenario file, or a trace with --trace."
+    if told.trace is not None and not told.files and told.capacity is None:
+        return "--trace needs a world. Name a Scenario file, or what there is with --capacity cpu=64,memory=256Gi."
+    if told.capacity is not None and (told.files or told.trace is None):
+        return "--capacity is for a --trace without a Scenario file. Leave it out, or leave the file out."
+    for policy in told.policy:
+        if policy not in known_policies():
+            return f'"{policy}" is not a policy. Write one of {", ".join(known_policies())}.'
+    return None
+
+
+def _scripts(told: argparse.Namespace) -> list[Script] | None:
+    """All scenarios, or None once everything that is wrong was told."""
+    scripts: list[Script] = []
+    malformed = False
+    for path in told.files:
+        try:
+            found = read_scripts(path)
+            scripts += [with_trace(script, told.trace) for script in found] if told.trace else found
+        except MalformedError as error:
+            malformed = True
+            print(error, file=sys.stderr)
+    if told.trace is not None and not told.files:
+        try:
+            parts = (part.partition("=") for part in told.capacity.split(","))
+            scripts.append(script_of_trace(told.trace, {name.strip(): amount.strip() for name, _, amount in parts}))
+        except MalformedError as error:
+            malformed = True
+            print(error, file=sys.stderr)
+    return None if malformed else scripts
+
+
+def _played(script: Script, policy: str | None, seed: int) -> Result:
+    with Bar(script.name, script.last_at) as bar:
+        return play(script, seed=seed, policy=policy, policies=known_policies(), progress=bar.reached)
+
+
+def _show(results: list[Result], told: argparse.Namespace) -> None:
+    if told.output == "table":
+        print("\n\n".join(shown(result, timeline=told.timeline) for result in results))
+        if len(told.policy) > 1:
+            print("\n" + "\n".join(comparison(results)))
+        failed = sum(not result.passed for result in results)
+        print(f"\n{len(results) - failed} passed, {failed} failed")
+    elif told.output == "json":
+        import json
+
+        print(json.dumps([as_document(result) for result in results], indent=2))
+    else:
+        import yaml
+
+        yaml.safe_dump_all([as_document(result) for result in results], sys.stdout, sort_keys=False, allow_unicode=True)
+
+
+def _draw(results: list[Result], told: argparse.Namespace) -> None:
+    pictures = [
+        Picture(
+            result.script.name + (f" ({result.policy})" if result.policy else ""),
+            result.history,
+            sorted(result.world.queues),
+        )
+        for result in results
+    ]
+    try:
+        told.plot.write_text(svg(pictures), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{told.plot} cannot be written: {error.strerror}. Name another file.") from None

@@ -1,0 +1,66 @@
+"""One object and one submission, written for the scheduler that the configuration names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidegate.dialects.draft import Draft, Fate, Note
+from tidegate.dialects.errors import DialectError
+from tidegate.dialects.intent.config import QueueConfig, parse_queueconfig
+from tidegate.dialects.intent.submission import Submission
+from tidegate.dialects.registry import dialect_named
+from tidegate.model.jobs import Kinds, Obj, builtin
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What came out: the object, others that belong to it, and what could not be carried over as it was."""
+
+    object: Obj
+    others: tuple[Obj, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def objects(self) -> tuple[Obj, ...]:
+        """All there is to apply; what must be there first comes first."""
+        return (*self.others, self.object)
+
+    @property
+    def dropped(self) -> tuple[Note, ...]:
+        return tuple(note for note in self.notes if note.fate is Fate.DROPPED)
+
+
+def render(
+    obj: Obj,
+    submission: Submission | Mapping[str, Any] | None,
+    config: QueueConfig | Mapping[str, Any] | str,
+    *,
+    kinds: Kinds | None = None,
+) -> Rendering:
+    """The object as the configuration's scheduler wants it; a new object, the one given is not changed.
+
+    `config` is a queueconfig, or just the name of a scheduler. DialectError, JobError or ManifestError (all of them
+    ValueErrors) say what cannot be written, and what to do.
+    """
+    told = submission if isinstance(submission, Submission) else Submission.parse(submission or {})
+    if not isinstance(config, QueueConfig):
+        config = QueueConfig(config) if isinstance(config, str) else parse_queueconfig(config)
+    dialect = dialect_named(config.scheduler)
+    draft = _draft(obj, kinds or builtin())
+    for step in (dialect.set_scheduler_name, dialect.create_labels, dialect.create_group_labels):
+        draft = step(draft, told, config)
+    return Rendering(draft.obj, draft.others, draft.notes)
+
+
+def _draft(obj: Obj, kinds: Kinds) -> Draft:
+    """The beginning. Everything later may rely on metadata being what Kubernetes has there."""
+    if not isinstance(obj, Mapping):
+        raise DialectError("what is to be rendered is not an object; give one with apiVersion, kind and metadata")
+    metadata = obj.get("metadata") or {}
+    for field in ("", "labels", "annotations"):
+        part = metadata.get(field) if field and isinstance(metadata, Mapping) else metadata
+        if part is not None and not isinstance(part, Mapping):
+            raise DialectError(f"metadata.{field} is not a mapping; write names with values".replace(". is", " is"))
+    return Draft.begin(obj, kinds)

@@ -1,0 +1,91 @@
+"""PodGroups, which Volcano and the scheduler plugins of Kubernetes have in common: how many pods must start together,
+and what they need in all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidegate.dialects.draft import Draft, Fate
+from tidegate.dialects.errors import DialectError
+from tidegate.dialects.names import dns_name
+from tidegate.model.jobs import Obj, PodSetShape, inside, pod_group
+from tidegate.model.resources import NOTHING, Resources
+
+_MOST_MEMBERS = 2**31 - 1
+_POLICY = ("spec", "runPolicy", "schedulingPolicy")
+
+
+def pod_group_name(draft: Draft) -> str:
+    """As the kind's own operator would call it, so that there are not two."""
+    group = pod_group(draft.entry, draft.obj)
+    if group is not None:
+        return dns_name(group.name, "the pod group")
+    if not draft.name:
+        raise DialectError("the object has no name, and its PodGroup needs one; give it metadata.name")
+    if draft.entry.group == "ray.io":
+        return dns_name(f"ray-{draft.name}-pg", "the pod group")
+    if draft.entry.group == "kubeflow.org":
+        return dns_name(draft.name, "the pod group")
+    return dns_name(f"{draft.name}-pg", "the pod group")
+
+
+def policy(draft: Draft) -> Obj:
+    """What a job of the training operators says of its gang itself."""
+    return inside(draft.obj, _POLICY) if draft.entry.group == "kubeflow.org" else {}
+
+
+def members(draft: Draft) -> int:
+    """How many pods must start together. Pods that others make do not count: nothing could start."""
+    group = pod_group(draft.entry, draft.obj)
+    if group is not None:
+        return group.size
+    stated = policy(draft).get("minAvailable")
+    total = sum(shape.floor for shape in draft.shapes if not shape.later)
+    wanted = stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else total
+    if wanted > _MOST_MEMBERS:
+        raise DialectError(f"{wanted} pods are more than a PodGroup can count; lower the minimum")
+    return wanted
+
+
+def resources(draft: Draft) -> Resources:
+    """What the gang needs in all, with what comes later, so that it does not stall half-way."""
+    group = pod_group(draft.entry, draft.obj)
+    if group is not None:
+        return sum((shape.containers * group.size for shape in draft.shapes), NOTHING)
+    left = members(draft) if "minAvailable" in policy(draft) else _MOST_MEMBERS
+    total = NOTHING
+    for shape in draft.shapes:
+        count = min(_reserved(shape), left)
+        left -= count
+        total += shape.containers * count
+    return total
+
+
+def _reserved(shape: PodSetShape) -> int:
+    return shape.gang if shape.later else shape.floor
+
+
+def by_role(draft: Draft) -> dict[str, int]:
+    """Members by role; empty where every pod is a member anyway, or there is one role only."""
+    waited = [shape for shape in draft.shapes if not shape.later]
+    if len(waited) < 2 or all(shape.floor == shape.count for shape in waited) or policy(draft).get("minAvailable"):
+        return {}
+    return {shape.name: shape.floor for shape in waited if shape.floor}
+
+
+def metadata(draft: Draft, name: str) -> dict[str, Any]:
+    """Beside the object, and gone with it where the object has a uid already."""
+    result: dict[str, Any] = {"name": name} | ({"namespace": draft.namespace} if draft.namespace else {})
+    own = inside(draft.obj, ("metadata",))
+    if own.get("uid"):
+        owner = {key: draft.obj.get(key) for key in ("apiVersion", "kind")}
+        result["ownerReferences"] = [{**owner, "name": own.get("name"), "uid": own["uid"]}]
+    return result
+
+
+def noted_owner(draft: Draft) -> Draft:
+    if inside(draft.obj, ("metadata",)).get("uid"):
+        return draft
+    return draft.noted(
+        Fate.NEEDS, "PodGroup", "it is not owned by the object, which has no uid yet; delete it with the object"
+    )

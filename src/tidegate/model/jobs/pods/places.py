@@ -1,0 +1,98 @@
+"""Where an object describes the pods of one shape: the paths of labels, annotations and the pod spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from tidegate.model.jobs.entry import PodSetRule
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping
+from tidegate.model.problems import Path
+
+
+class Form(StrEnum):
+    """How pods are described."""
+
+    TEMPLATE = "template"
+    """A pod template, with metadata and spec."""
+    POD = "pod"
+    """A pod spec; its metadata stands beside it."""
+    SPARK = "spark"
+    """Spark's own words, with labels and annotations among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodPlace:
+    """The places of one pod set in its object."""
+
+    form: Form
+    labels: Path
+    annotations: Path
+    pod: Path
+    """Where schedulerName, nodeSelector, tolerations and the like are."""
+    content: Any
+    """What is at the template now, or the operator's default for it."""
+    absent: Path | None = None
+    """Where `content` must be written first, since the object relies on the operator's default."""
+    foreign: bool = False
+    """It is in another object, and can be read but not written here."""
+
+    @property
+    def pod_content(self) -> Obj:
+        """The pod spec, as far as there is one."""
+        if self.form is Form.POD:
+            return mapping(self.content, self.pod)
+        return mapping(mapping(self.content, self.pod[:-1]).get("spec"), self.pod)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the object itself is the pod."""
+        return self.form is Form.TEMPLATE and self.pod == ("spec",)
+
+
+def place_of(rule: PodSetRule, scope: Scope) -> PodPlace | None:
+    """The places of a pod set; None where the object has no such pods or says only how large they are."""
+    if rule.spark is not None:
+        app = rule.spark.app.place(scope)
+        at: Path = (*app, str(rule.spark.role))
+        return PodPlace(form=Form.SPARK, labels=(*at, "labels"), annotations=(*at, "annotations"), pod=at, content=None)
+    path = rule.template or rule.pod
+    if path is None:
+        return None
+    foreign = path.start == "^" or (path.start == "@" and rule.each is not None and rule.each.start == "^")
+    at, content, absent = path.place(scope), path.value(scope), None
+    if content is None:
+        if rule.fallback is None:
+            return None
+        content, absent = _filled(rule.fallback, scope), at
+    if not isinstance(content, Mapping):
+        raise JobError(at, "is not a mapping; write a pod template there")
+    if rule.pod is not None:
+        metadata = rule.metadata.place(scope) if rule.metadata else (*at[:-1], "metadata")
+        return PodPlace(
+            form=Form.POD,
+            labels=(*metadata, "labels"),
+            annotations=(*metadata, "annotations"),
+            pod=at,
+            content=content,
+            foreign=foreign,
+        )
+    return PodPlace(
+        form=Form.TEMPLATE,
+        labels=(*at, "metadata", "labels"),
+        annotations=(*at, "metadata", "annotations"),
+        pod=(*at, "spec"),
+        content=content,
+        absent=absent,
+        foreign=foreign,
+    )
+
+
+def _filled(content: Any, scope: Scope) -> Any:
+    if isinstance(content, Mapping):
+        return {name: _filled(value, scope) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_filled(item, scope) for item in content]
+    return fill(content, scope) if isinstance(content, str) else content

@@ -1,0 +1,87 @@
+"""Pods of objects that another one carries, as an AppWrapper carries them: declared by path, or known by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from tidegate.model.jobs.entry import JobKind, Wrapped
+from tidegate.model.jobs.language.edit import peek
+from tidegate.model.jobs.language.paths import Found, JobError, Obj, Scope, mapping, sequence
+from tidegate.model.jobs.pods.places import Form, PodPlace
+from tidegate.model.jobs.pods.requests import container_requests, pod_requests
+from tidegate.model.jobs.pods.shapes import PodSetShape, podsets
+from tidegate.model.problems import Path
+
+Find = Callable[[Obj], JobKind | None]
+
+
+def wrapped_shapes(wraps: Wrapped, obj: Obj, find: Find | None) -> Iterator[PodSetShape]:
+    """Pod sets of every component, in order."""
+    for index, component in enumerate(wraps.each.all(Scope(obj))):
+        scope = Scope(obj, item=component.value, at=component.path)
+        carried = wraps.object.first(scope)
+        declared = sequence(wraps.pod_sets.value(scope), (*component.path, "podSets"))
+        if declared:
+            for number, said in enumerate(declared):
+                name = f"component-{index}-{number}" if len(declared) > 1 else f"component-{index}"
+                yield _declared(component, mapping(said, (*component.path, "podSets", number)), name)
+        elif carried is not None:
+            yield from _known(carried, find, index)
+
+
+def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShape]:
+    entry = find(carried.value) if find and isinstance(carried.value, Mapping) else None
+    if entry is None:
+        return
+    for shape in podsets(entry, carried.value, find=find):
+        yield replace(
+            shape,
+            name=f"component-{index}-{shape.name}",
+            place=_moved(shape.place, carried.path),
+        )
+
+
+def _moved(place: PodPlace | None, under: Path) -> PodPlace | None:
+    if place is None:
+        return None
+    absent = None if place.absent is None else (*under, *place.absent)
+    return replace(
+        place,
+        labels=(*under, *place.labels),
+        annotations=(*under, *place.annotations),
+        pod=(*under, *place.pod),
+        absent=absent,
+    )
+
+
+def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
+    """A pod set named by its path in the component, such as `template.spec.template`."""
+    steps: Path = tuple(str(said.get("path", "")).strip(".").split("."))
+    content = peek(component.value, steps)
+    at: Path = (*component.path, *steps)
+    if not isinstance(content, Mapping):
+        raise JobError(at, "is not there; correct the path in podSets")
+    pod = mapping(content.get("spec"), (*at, "spec"))
+    each = pod_requests(pod, (*at, "spec"))
+    count = said.get("replicas", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise JobError((*component.path, "podSets"), f'"{count}" is not a count of pods; write a whole number')
+    place = PodPlace(
+        form=Form.TEMPLATE,
+        labels=(*at, "metadata", "labels"),
+        annotations=(*at, "metadata", "annotations"),
+        pod=(*at, "spec"),
+        content=content,
+    )
+    return PodSetShape(
+        name=name,
+        role=name,
+        count=count,
+        floor=count,
+        gang=count,
+        requests=each,
+        containers=container_requests(pod, (*at, "spec")),
+        written=each.quantities(),
+        place=place,
+    )

@@ -1,0 +1,64 @@
+"""The built-in kinds, and how to find the entry of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from tidegate.model.jobs.entry import JobKind, parse_kinds
+from tidegate.model.jobs.language.paths import JobError, Obj
+from tidegate.model.jobs.pods.places import PodPlace
+from tidegate.model.jobs.pods.shapes import podsets
+
+
+class Kinds:
+    """Entries by API group and kind; a later entry replaces an earlier one of the same kind."""
+
+    __slots__ = ("_by_kind", "entries")
+
+    def __init__(self, entries: Iterable[JobKind]) -> None:
+        self._by_kind = {(entry.group, entry.kind): entry for entry in entries}
+        self.entries = tuple(self._by_kind.values())
+
+    def find(self, obj: Mapping[str, Any]) -> JobKind | None:
+        """The entry of an object's kind; None for a kind or version nobody described."""
+        group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+        entry = self._by_kind.get((group, str(obj.get("kind"))))
+        return entry if entry is not None and version in entry.versions else None
+
+    def of(self, obj: Mapping[str, Any]) -> JobKind:
+        """The entry of an object's kind; JobError where there is none."""
+        entry = self.find(obj)
+        if entry is None:
+            said = f"{obj.get('apiVersion')} {obj.get('kind')}"
+            known = ", ".join(sorted({entry.kind for entry in self.entries}))
+            raise JobError(
+                ("kind",), f"{said} is not a known kind of job; use one of {known}, or describe it in a file"
+            )
+        return entry
+
+    def named(self, kind: str) -> JobKind | None:
+        """The first entry with this kind, whatever its group."""
+        return next((entry for entry in self.entries if entry.kind == kind), None)
+
+    def with_more(self, more: Iterable[JobKind]) -> Kinds:
+        """These and more; what is in both is taken from `more`."""
+        return Kinds([*self.entries, *more])
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Kinds:
+    """The kinds that come with Tidegate."""
+    import yaml
+
+    text = files("tidegate.model.jobs").joinpath("kinds.yaml").read_text(encoding="utf-8")
+    # Its own file, so the quick loader is as good as any; where it was not built, the plain one is.
+    return Kinds(parse_kinds(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))))  # noqa: S506
+
+
+def templates(entry: JobKind, obj: Obj, kinds: Kinds | None = None) -> tuple[PodPlace, ...]:
+    """Where the object describes its pods, one place per pod set that it describes itself."""
+    find = (kinds or builtin()).find
+    return tuple(shape.place for shape in podsets(entry, obj, find=find) if shape.place is not None)

@@ -1,0 +1,53 @@
+"""All laws that one Plan, or one settling, can show to be kept or broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.scheduler import Plan, Snapshot
+from tidegate.sim.laws.accounts import Accounts, takings
+from tidegate.sim.laws.breach import Breach
+from tidegate.sim.laws.commitments import law_1
+from tidegate.sim.laws.quota import QuotaTree
+from tidegate.sim.laws.taking import MAKES_ROOM, law_2, law_3
+
+
+class LawChecker:
+    """Watches the Plans of a simulation. It keeps what it worked out of a configuration until that changes."""
+
+    def __init__(self) -> None:
+        self._tree: QuotaTree | None = None
+        self._configuration: tuple[object, ...] = ()
+        self._given: set[str] = set()
+        self._taken: set[str] = set()
+
+    def something_happened(self) -> None:
+        """The world moved: what was settled may be decided anew."""
+        self._given.clear()
+        self._taken.clear()
+
+    def breaches(self, snapshot: Snapshot, plan: Plan) -> Iterator[Breach]:
+        """What is wrong with a Plan for this Snapshot."""
+        accounts = Accounts.of(snapshot, plan, self._tree_of(snapshot))
+        yield from law_1(accounts)
+        yield from law_2(accounts)
+        yield from law_3(accounts)
+        yield from self._law_4(plan)
+
+    def _law_4(self, plan: Plan) -> Iterator[Breach]:
+        """Nothing happened since the last Plan but that it was carried out: who was given keeps it, who was taken from
+        is not given again."""
+        taken = {one.workload for one in takings(plan) if any(cause.rule in MAKES_ROOM for cause in one.causes)}
+        given = {grant.workload for grant in plan.grants if any(grant.pods.values())}
+        for name in sorted(taken & self._given):
+            yield Breach(4, f"{name} loses what it was given a moment ago, though nothing happened in between")
+        for name in sorted(given & self._taken):
+            yield Breach(4, f"{name} is given what was taken from it a moment ago, though nothing happened in between")
+        self._given |= given
+        self._taken |= taken
+
+    def _tree_of(self, snapshot: Snapshot) -> QuotaTree:
+        configuration = (snapshot.nodes, snapshot.flavors, snapshot.cluster_queues, snapshot.queues)
+        if self._tree is None or configuration != self._configuration:
+            self._tree, self._configuration = QuotaTree(snapshot), configuration
+        return self._tree

@@ -1,0 +1,115 @@
+"""Laws 2 and 3: only what is needed is taken, and then given; nobody is taken below what they deserve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.model.flavored import Flavored
+from tidegate.scheduler import Eviction, Rule, Shrink
+from tidegate.sim.laws.accounts import Accounts, Pods, amounts_of, takings
+from tidegate.sim.laws.breach import Breach
+from tidegate.sim.laws.commitments import over_committed
+from tidegate.sim.laws.quota import Amounts, Place
+
+MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rule.LOWER_PRIORITY}
+ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
+
+
+def law_2(accounts: Accounts) -> Iterator[Breach]:
+    granted = {grant.workload for grant in accounts.plan.grants}
+    already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
+    for taken in takings(accounts.plan):
+        verb = "is shrunk" if isinstance(taken, Shrink) else "is evicted"
+        if not taken.causes:
+            yield Breach(2, f"{taken.workload} {verb} for no reason")
+        for cause in taken.causes:
+            if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
+                yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
+        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+            yield from _needless(taken, accounts)
+
+
+def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
+    """What could be given back without over-committing anything was not needed: all of an eviction, one step of a
+    shrink."""
+    workload = accounts.workloads[taken.workload]
+    queue = accounts.tree.places.get(workload.queue)
+    if queue is None:
+        return
+    parts: list[Pods] = [taken.pods]
+    if isinstance(taken, Shrink):
+        steps = {pod_set.name: pod_set.step for pod_set in workload.pod_sets}
+        parts = [
+            {pod_set: {flavor: min(count, steps[pod_set])}}
+            for pod_set, by_flavor in taken.pods.items()
+            for flavor, count in by_flavor.items()
+            if len(by_flavor) == 1 or steps[pod_set] == 1
+        ]
+    for part in parts:
+        if not any(amounts_of(workload, part).values()):
+            continue
+        accounts.charge(accounts.after, taken.workload, part, 1)
+        fits = next(over_committed(queue.path, accounts.after), None) is None
+        accounts.charge(accounts.after, taken.workload, part, -1)
+        if fits:
+            verb = "was shrunk by" if isinstance(taken, Shrink) else "was evicted with"
+            yield Breach(2, f"{taken.workload} {verb} more than was needed: {dict(part)} could stay")
+
+
+def law_3(accounts: Accounts) -> Iterator[Breach]:
+    yield from _victims_keep_what_they_deserve(accounts)
+    yield from _askers_stay_within_what_they_deserve(accounts)
+
+
+def _victims_keep_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
+    rules: dict[str, set[Rule]] = {}
+    met: dict[str, set[str]] = {}
+    for taken in takings(accounts.plan):
+        place = accounts.tree.places.get(accounts.workloads[taken.workload].queue)
+        for one in place.path if place is not None else ():
+            rules.setdefault(one.name, set()).update(cause.rule for cause in taken.causes)
+            met.setdefault(one.name, set()).update(cause.needed_by for cause in taken.causes if cause.needed_by)
+    for name, by in rules.items():
+        place = accounts.tree.places[name]
+        if by != {Rule.FAIR_SHARE} or any(_is_below(place, asker, accounts) for asker in met[name]):
+            continue
+        holds, deserves = place.share(accounts.after.get(name, {})), place.share(_deserved(place, accounts))
+        if holds < deserves:
+            yield Breach(3, f"{name} is taken below what it deserves: its share is {holds}, it deserves {deserves}")
+
+
+def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
+    """Counted with what it held and keeps, and with the pods room was made for; what was free anyway is welcome."""
+    holds: dict[str, Amounts] = {name: dict(amounts) for name, amounts in accounts.before.items()}
+    for taken in takings(accounts.plan):
+        accounts.charge(holds, taken.workload, taken.pods, -1)
+    for grant in accounts.plan.grants:
+        accounts.charge(holds, grant.workload, grant.held, 1)
+    for taken in takings(accounts.plan):
+        for cause in taken.causes:
+            if cause.rule not in ACROSS or cause.needed_by is None:
+                continue
+            for place in _apart(cause.needed_by, taken.workload, accounts):
+                share, deserves = place.share(holds.get(place.name, {})), place.share(_deserved(place, accounts))
+                if share > deserves:
+                    why = f"its share becomes {share}, it deserves {deserves}"
+                    yield Breach(3, f"{place.name} takes more than it deserves for {cause.needed_by}: {why}")
+
+
+def _deserved(place: Place, accounts: Accounts) -> Amounts:
+    standing = accounts.plan.standings.get(place.name)
+    amounts = Flavored() if standing is None else standing.deserved
+    return {(flavor, name): amount for flavor, some in amounts.items() for name, amount in some.items()}
+
+
+def _is_below(place: Place, workload: str, accounts: Accounts) -> bool:
+    queue = accounts.tree.places.get(accounts.workloads[workload].queue)
+    return queue is not None and place in queue.path
+
+
+def _apart(asker: str, victim: str, accounts: Accounts) -> Iterator[Place]:
+    """The places of the asker's path below where it meets the victim's."""
+    theirs = accounts.tree.places.get(accounts.workloads[victim].queue)
+    shared = set(theirs.path) if theirs is not None else set()
+    mine = accounts.tree.places[accounts.workloads[asker].queue]
+    return (place for place in mine.path if place not in shared)

@@ -1,0 +1,76 @@
+"""How every place stood, from moment to moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tidegate.scheduler import Instant, Plan, Standing
+from tidegate.sim.laws.quota import Amounts, QuotaTree
+from tidegate.sim.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How things stood from a moment on."""
+
+    at: Instant
+    standings: Mapping[str, Standing]
+    """By ClusterQueue name, or Queue namespace/name."""
+    capacity: Mapping[str, int]
+    """Of all roots together, by resource."""
+    waiting: frozenset[str]
+    """Queues somebody of which wants more than they have."""
+
+
+@dataclass(slots=True)
+class History:
+    """Samples in order of time; each holds until the next, the last until `end`."""
+
+    samples: list[Sample] = field(default_factory=list)
+    end: Instant = 0
+    _configuration: tuple[object, ...] = ()
+    _capacity: dict[str, int] = field(default_factory=dict)
+
+    def record(self, world: World, plan: Plan) -> None:
+        queues = {one.name: one.queue for one in world.waiting_or_running.values()}
+        waiting = frozenset(queues[one.workload] for one in plan.waiting if one.workload in queues)
+        sample = Sample(world.now, plan.standings, self._capacity_of(world), waiting)
+        self.end = world.now
+        if self.samples and self.samples[-1].at == world.now:
+            self.samples[-1] = sample
+        elif not self.samples or _differs(sample, self.samples[-1]):
+            self.samples.append(sample)
+
+    def spans(self) -> Iterator[tuple[Sample, int]]:
+        """Every sample with how many seconds it held."""
+        ends = [sample.at for sample in self.samples[1:]] + [self.end]
+        yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
+
+    def _capacity_of(self, world: World) -> dict[str, int]:
+        configuration = (tuple(world.nodes.values()), dict(world.flavors), dict(world.cluster_queues))
+        if configuration != self._configuration:
+            tree = QuotaTree(world.snapshot())
+            self._configuration, self._capacity = configuration, capacity_of(tree)
+        return self._capacity
+
+
+def _differs(one: Sample, other: Sample) -> bool:
+    return (one.standings, one.capacity, one.waiting) != (other.standings, other.capacity, other.waiting)
+
+
+def capacity_of(tree: QuotaTree) -> dict[str, int]:
+    """By resource: what the roots have, where several read the same nodes what the largest has."""
+    total: dict[str, int] = {}
+    for place in tree.places.values():
+        if place.parent is None:
+            for resource, amount in over_flavors(place.capacity).items():
+                total[resource] = max(total.get(resource, 0), amount)
+    return total
+
+
+def over_flavors(amounts: Amounts) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for (_, resource), amount in amounts.items():
+        total[resource] = total.get(resource, 0) + amount
+    return total

@@ -1,0 +1,79 @@
+"""Who there is at each step, so that a step cannot speak of somebody who is not there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from tidegate.model.kinds.queue import ROOT
+
+
+class UnknownNameError(Exception):
+    """A name that means nobody, or more than one: what is wrong; what to do."""
+
+
+class Names:
+    """The names a scenario may use, followed from step to step."""
+
+    def __init__(self) -> None:
+        self.pod_sets: dict[str, tuple[str, ...]] = {}
+        """Of every workload, by namespace/name."""
+        self.things: dict[str, set[str]] = {"ClusterQueue": {ROOT}}
+        """All else by kind."""
+        self.node_groups: dict[str, list[str]] = {}
+        """Names of nodes that were written as one entry with a count."""
+
+    def add(self, kind: str, name: str) -> None:
+        self.things.setdefault(kind, set()).add(name)
+
+    def workload(self, reference: str) -> str:
+        """The namespace/name of the workload that is meant."""
+        if reference in self.pod_sets:
+            return reference
+        matching = [name for name in self.pod_sets if name.partition("/")[2] == reference]
+        if len(matching) > 1:
+            raise UnknownNameError(
+                f'"{reference}" is the name of several workloads; write one of {", ".join(matching)}'
+            )
+        if not matching:
+            known = [name.partition("/")[2] for name in self.pod_sets]
+            raise UnknownNameError(f'there is no workload "{reference}" at this step; {_instead(reference, known)}')
+        return matching[0]
+
+    def pod_set(self, workload: str, named: str | None) -> str:
+        """The pod set that is meant; without a name the only one, or `main`."""
+        known = self.pod_sets[workload]
+        if named is None and (len(known) == 1 or "main" in known):
+            return known[0] if len(known) == 1 else "main"
+        if named is None:
+            raise UnknownNameError(f"is missing; name one of {', '.join(known)}")
+        if named not in known:
+            raise UnknownNameError(f'{workload} has no pod set "{named}"; {_instead(named, known)}')
+        return named
+
+    def existing(self, kind: str, name: str) -> str:
+        """An object that is there."""
+        known = self.things.get(kind, set())
+        if name not in known:
+            raise UnknownNameError(f'there is no {kind} "{name}" at this step; {_instead(name, sorted(known))}')
+        return name
+
+    def nodes(self, name: str) -> list[str]:
+        """The nodes a name means: one, or all of an entry with a count. Alike nodes may be numbered as one likes."""
+        known = self.things.get("Node", set())
+        if name in known:
+            return [name]
+        if left := [one for one in self.node_groups.get(name, ()) if one in known]:
+            return left
+        numbered = re.fullmatch(r"(.+?)[-.]?\d+", name)
+        left = [one for one in self.node_groups.get(numbered[1] if numbered else "", ()) if one in known]
+        return [left[-1]] if left else [self.existing("Node", name)]
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"write one of {', '.join(names[:8])}" if names else "add it before this"

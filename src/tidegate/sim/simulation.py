@@ -1,0 +1,82 @@
+"""The circle: let happen what is due, plan, judge the Plan, carry it out, until nothing changes any more.
+
+    ┌──────────── what is due now (pods start, end, are gone; somebody's patience or back-off ends)
+    ▼
+snapshot ─► plan ─► laws ─► carried out ─► anything new? ── yes ─► again, at the same moment
+    ▲                                          │ no: settled
+    └────────────── the next moment ◄──────────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidegate.scheduler import BUILT_IN, Instant, Plan, Policies, Snapshot, plan
+from tidegate.sim.laws import Breach, LawChecker
+from tidegate.sim.world import World, carry_out
+
+Planner = Callable[[Snapshot, Instant], Plan]
+Settled = Callable[[World, Plan], None]
+
+_MOST_ROUNDS = 1000
+"""Plans at one moment. Each either changes something or is the last; pods that run for 0 s need a few more."""
+
+
+class NeverSettlesError(Exception):
+    """The planner goes on deciding though nothing happens: a broken law 4, and no way to go on."""
+
+
+class Simulation:
+    """A world under a planner. Broken laws are kept, with the moment; `on_settled` hears of every settled moment."""
+
+    def __init__(self, world: World, *, policies: Policies = BUILT_IN, planner: Planner | None = None) -> None:
+        self.world = world
+        self.planner: Planner = planner or (lambda snapshot, now: plan(snapshot, now, policies=policies))
+        self.on_settled: list[Settled] = []
+        self.breaches: list[tuple[Instant, Breach]] = []
+        self.plans = 0
+        self.plan: Plan | None = None
+        """The last one; once all is settled it changes nothing, and its reasons and standings are how things are."""
+        self._laws = LawChecker()
+
+    @property
+    def next_at(self) -> Instant | None:
+        """When something happens by itself."""
+        wake = self.plan.wake_at if self.plan is not None else None
+        due = self.world.agenda.next_at
+        return min((at for at in (wake, due) if at is not None), default=None)
+
+    def go_to(self, moment: Instant) -> None:
+        """Let time pass up to just before a moment, settling whenever something happens, and stand at that moment with
+        all that is due then done but not yet planned for."""
+        while (at := self.next_at) is not None and at < moment:
+            self.step(at)
+        self.world.now = moment
+        self.world.agenda.happen(moment)
+
+    def step(self, at: Instant) -> None:
+        """Go to a moment at which something happens, and settle."""
+        self.world.now = max(at, self.world.now)
+        self.world.agenda.happen(at)
+        self.settle()
+
+    def settle(self) -> Plan:
+        """Plan until a Plan changes nothing."""
+        world = self.world
+        self._laws.something_happened()
+        for _ in range(_MOST_ROUNDS):
+            snapshot = world.snapshot()
+            decided = self.plan = self.planner(snapshot, world.now)
+            self.plans += 1
+            self.breaches += [(world.now, breach) for breach in self._laws.breaches(snapshot, decided)]
+            carry_out(decided, world)
+            if world.agenda.happen(world.now):
+                self._laws.something_happened()
+            elif decided.is_empty:
+                for listener in self.on_settled:
+                    listener(world, decided)
+                return decided
+        raise NeverSettlesError(
+            f"after {_MOST_ROUNDS} plans at {world.now}s the scheduler still moves pods though nothing happens; "
+            "please report this scenario"
+        )

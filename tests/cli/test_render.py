@@ -1,0 +1,170 @@
+"""`tidegate render` as a person uses it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.model.jobs.samples import KINDS, sample
+from tidegate.cli.main import main
+
+Json = Any
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "03-other-schedulers"
+QUEUES = str(EXAMPLES / "queues.yaml")
+RAY = str(EXAMPLES / "ray.yaml")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, output and errors; usage errors end the process, and are caught here."""
+    try:
+        code = main(["render", *arguments])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    return code, shown.out, shown.err
+
+
+def documents(text: str) -> list[Json]:
+    return list(yaml.safe_load_all(text))
+
+
+def test_a_job_with_everything_said(capsys: pytest.CaptureFixture[str]) -> None:
+    who = ["--organisation", "org1", "--user", "anna", "--groups", "a,b", "--resource-type", "task", "--id", "7"]
+    code, out, _ = run(capsys, "--config", str(EXAMPLES / "queueconfig.yaml"), *who, RAY)
+    assert code == 0
+    (ray,) = documents(out)
+    metadata = ray["spec"]["workerGroupSpecs"][0]["template"]["metadata"]
+    assert metadata["labels"]["yunikorn.apache.org/queue"] == "root.org1.ray"
+    assert metadata["labels"]["yunikorn.apache.org/app-id"] == "task-7"
+    assert json.loads(metadata["annotations"]["yunikorn.apache.org/user.info"]) == {
+        "user": "anna",
+        "groups": ["a", "b"],
+    }
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "yunikorn", "volcano", "scheduler-plugins", "tidegate"])
+def test_every_kind_is_rendered_from_one_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str
+) -> None:
+    file = tmp_path / "all.yaml"
+    kinds = [kind for kind in KINDS if kind != "TrainJob"]
+    file.write_text(yaml.safe_dump_all([sample(kind) for kind in kinds]))
+    code, out, err = run(capsys, "--for", scheduler, str(file))
+    assert code == 0, err
+    assert [obj["kind"] for obj in documents(out) if obj["kind"] != "PodGroup"] == kinds
+
+
+def test_explanations_are_comments_so_that_the_output_can_still_be_applied(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, err = run(capsys, "--for", "volcano", "--user", "anna", "--explain", RAY)
+    assert out.startswith("# dropped: user: ")
+    assert [obj["kind"] for obj in documents(out)] == ["PodGroup", "RayCluster"]
+    assert err == ""
+    _, out, err = run(capsys, "--for", "volcano", "--user", "anna", "--explain", "-o", "json", RAY)
+    assert [obj["kind"] for obj in json.loads(out)["items"]] == ["PodGroup", "RayCluster"]
+    assert "# dropped: user" in err
+
+
+def test_nothing_is_dropped_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = run(capsys, "--for", "volcano", "--user", "anna", RAY)
+    assert err == "tidegate: 1 thing could not be carried over; --explain says which.\n"
+
+
+def test_standard_input_and_lists_are_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {"apiVersion": "v1", "kind": "List", "items": [sample("Job"), sample("Pod")]}
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(listed)))
+    code, out, _ = run(capsys, "--for", "kueue", "-")
+    assert (code, [obj["kind"] for obj in documents(out)]) == (0, ["Job", "Pod"])
+
+
+def test_queues_in_the_same_files_give_jobs_their_full_names(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    job = sample("Job")
+    job["metadata"]["labels"] = {"tidegate.dev/queue": "spark"}
+    file = tmp_path / "job.yaml"
+    file.write_text(yaml.safe_dump(job))
+    _, out, _ = run(capsys, "--for", "yunikorn", QUEUES, str(file))
+    assert "yunikorn.apache.org/queue: root.company.org1.spark" in out
+    assert documents(out)[0]["partitions"][0]["name"] == "default"
+    _, out, _ = run(capsys, "--for", "volcano", QUEUES, str(file))
+    assert "queue: org1-spark" in out
+
+
+def test_what_is_no_job_is_handed_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "both.yaml"
+    file.write_text(
+        yaml.safe_dump_all([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}, sample("Job")])
+    )
+    _, out, _ = run(capsys, "--for", "kueue", "--explain", str(file))
+    assert [obj["kind"] for obj in documents(out)] == ["ConfigMap", "Job"]
+    assert "# changed: ConfigMap: it is no job" in out
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "yunikorn", "volcano"])
+def test_queues_are_rendered_and_checked(capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str) -> None:
+    code, out, _ = run(capsys, "--queues", "--for", scheduler, QUEUES)
+    assert code == 0
+    live = tmp_path / "live.yaml"
+    live.write_text(out)
+    code, said, _ = run(capsys, "--queues", "--for", scheduler, "--check", str(live), QUEUES)
+    assert (code, said) == (0, f"{live} says what the queues say.\n")
+    changed = out.replace("128Gi", "100Gi")
+    assert changed != out
+    live.write_text(changed)
+    code, said, _ = run(capsys, "--queues", "--for", scheduler, "--check", str(live), QUEUES)
+    assert code == 1
+    assert all("is 100Gi, should be 128Gi" in line for line in said.splitlines())
+
+
+def test_a_kind_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(
+        capsys, "--for", "volcano", "--kinds", str(EXAMPLES / "own-kind.yaml"), str(EXAMPLES / "sweep.yaml")
+    )
+    assert code == 0
+    group, sweep = documents(out)
+    assert group["spec"] == {"minMember": 3, "minResources": {"cpu": "3", "memory": "3Gi"}, "queue": "default"}
+    assert sweep["spec"]["trialTemplate"]["spec"]["schedulerName"] == "volcano"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([RAY], 2, "name the scheduler with --for"),
+        (["--for", "kueue"], 2, "FILE"),
+        (["--for", "kueue", "--check", RAY, RAY], 2, "add --queues"),
+        (["--for", "slurm", RAY], 1, '"slurm" is not a scheduler known here; use one of'),
+        (["--for", "kueue", "absent.yaml"], 1, "absent.yaml is not there."),
+        (["--for", "kueue", str(EXAMPLES / "spark.yaml")], 1, "dynamicAllocation is on, and Kueue takes only"),
+        (
+            ["--for", "kueue", str(EXAMPLES / "sweep.yaml")],
+            1,
+            "example.com/v1 Sweep is not a known kind of job; use one",
+        ),
+        (
+            ["--for", "kueue", "--config", str(EXAMPLES / "queueconfig.yaml"), RAY],
+            1,
+            "is yunikorn, but kueue was asked",
+        ),
+        (["--for", "kueue", "--config", RAY, RAY], 1, "queueconfig.apiVersion: is not known here"),
+        (["--for", "kueue", "--kinds", RAY, RAY], 1, "kinds: is missing"),
+        (["--for", "kueue", "--groups", "a", RAY], 1, "groups are given without a user"),
+        (["--for", "yunikorn", "--organisation", "o" * 70, RAY], 1, "shorten it to at most 63"),
+        (["--for", "kueue", "--queues", RAY], 1, "The files have no queues."),
+        (["--for", "scheduler-plugins", "--queues", QUEUES], 1, "scheduler-plugins has no queues to render."),
+        (["--for", "kueue", str(EXAMPLES / "README.md")], 1, "README.md"),
+        (["--for", "kueue", str(EXAMPLES)], 1, "cannot be read"),
+        (["--for", "yunikorn", "--queues", "--check", RAY, QUEUES], 1, "has no partitions:"),
+    ],
+)
+def test_each_mistake_is_a_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+) -> None:
+    found, _, err = run(capsys, *arguments)
+    assert found == code, err
+    assert said in err

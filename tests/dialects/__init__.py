@@ -1,0 +1,1 @@
+"""The same intent for other schedulers."""

@@ -1,0 +1,193 @@
+"""Queue trees for other schedulers: what is guaranteed stays so, and what is lost is said."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+
+from tests.dialects.trees import COMPANY, queue_objects
+from tidegate.dialects import DialectError
+from tidegate.dialects.queues import TARGETS, QueueTree, drifts, from_kueue, parse_tree
+from tidegate.dialects.queues.tree import cells
+from tidegate.model.quantity import ZERO, Quantity
+
+Json = Any
+
+
+def _essence(tree: QueueTree) -> Json:
+    """Tree, quotas, weights and rules; without what an amount looks like."""
+    nodes = {
+        node.metadata.name: (
+            node.spec.parent,
+            node.spec.weight,
+            {
+                cell: (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+                for cell, quota in cells(node).items()
+            },
+        )
+        for node in tree.nodes
+    }
+    doors = {
+        (door.metadata.namespace, door.metadata.name): (door.spec.cluster_queue, door.spec.weight)
+        for door in tree.doors
+    }
+    return nodes, doors
+
+
+def _without_what_roots_cannot(objects: list[Json]) -> list[Json]:
+    """Limits of a root, and a guarantee below that of the children, mean nothing, and Kueue has no place for them."""
+    tree = parse_tree(objects)
+    result = copy.deepcopy(objects)
+    for obj in result:
+        if obj["kind"] != "ClusterQueue":
+            continue
+        node = tree.node(obj["metadata"]["name"])
+        for quotas in obj["spec"]["quotas"]:
+            for name, quota in quotas["resources"].items():
+                cell = (quotas["flavor"], name)
+                below = sum((tree.guarantee(child, cell) for child in tree.children(node)), ZERO)
+                quota["nominalQuota"] = str(max(Quantity.parse(quota["nominalQuota"]), below))
+                if node.spec.parent is None:
+                    quota.pop("borrowingLimit", None)
+                    quota.pop("lendingLimit", None)
+    return result
+
+
+@given(queue_objects())
+def test_a_tree_comes_back_from_kueue_as_it_went(objects: list[Json]) -> None:
+    # Raising a guarantee may raise what its parent must have: once per level.
+    for _ in range(6):
+        objects = _without_what_roots_cannot(objects)
+    tree = parse_tree(objects)
+    back = from_kueue(TARGETS["kueue"](tree).objects)
+    again = parse_tree(back.objects)
+    assert _essence(again) == _essence(tree)
+    for node in tree.nodes:
+        if not tree.children(node):
+            came = again.node(node.metadata.name).spec
+            assert (came.ordering, came.preemption, came.stop) == (
+                node.spec.ordering, node.spec.preemption, node.spec.stop
+            )  # fmt: skip
+
+
+@given(queue_objects())
+def test_kueue_objects_keep_kueues_own_rules(objects: list[Json]) -> None:
+    """Every flavor of a group has all its resources, a resource is in one group, limits need somebody above."""
+    for obj in TARGETS["kueue"](parse_tree(objects)).objects:
+        seen: list[str] = []
+        for group in obj["spec"].get("resourceGroups", []):
+            seen += group["coveredResources"]
+            for flavor in group["flavors"]:
+                assert [one["name"] for one in flavor["resources"]] == group["coveredResources"]
+                for quota in flavor["resources"]:
+                    above = obj["spec"].get("cohortName") or obj["spec"].get("parentName")
+                    assert above or not {"borrowingLimit", "lendingLimit"} & quota.keys()
+        assert len(seen) == len(set(seen))
+
+
+def _walk(queue: Json) -> list[Json]:
+    return [queue, *(one for inner in queue.get("queues", []) for one in _walk(inner))]
+
+
+@given(queue_objects())
+def test_yunikorn_queues_keep_yunikorns_own_rules(objects: list[Json]) -> None:
+    """The root states nothing, children stay within their parent, names are unique and leaves serve in order."""
+    (document,) = TARGETS["yunikorn"](parse_tree(objects)).objects
+    root = document["partitions"][0]["queues"][0]
+    assert "resources" not in root
+    for queue in _walk(root):
+        inside = queue.get("queues", [])
+        assert len({one["name"] for one in inside}) == len(inside)
+        own = queue.get("resources", {})
+        for name, amount in own.get("guaranteed", {}).items():
+            below = [one.get("resources", {}).get("guaranteed", {}).get(name, "0") for one in inside]
+            assert sum(map(Quantity.parse, below), ZERO) <= Quantity.parse(amount)
+        for name, amount in own.get("max", {}).items():
+            below = [one.get("resources", {}).get("max", {}).get(name, amount) for one in inside]
+            assert all(Quantity.parse(one) <= Quantity.parse(amount) for one in below)
+        if not queue.get("parent", True):
+            assert queue["properties"]["application.sort.policy"] == "fifo"
+
+
+@pytest.mark.parametrize("scheduler", TARGETS)
+@settings(max_examples=30)
+@given(objects=queue_objects())
+def test_nothing_drifts_from_itself(scheduler: str, objects: list[Json]) -> None:
+    rendered = TARGETS[scheduler](parse_tree(objects)).objects
+    assert drifts(scheduler, rendered, json.loads(json.dumps(rendered))) == ()
+
+
+def _company(scheduler: str) -> list[Json]:
+    rendered = TARGETS[scheduler](parse_tree(COMPANY)).objects
+    return list(yaml.safe_load(yaml.safe_dump(list(rendered))))
+
+
+def test_a_drift_is_named_with_both_values() -> None:
+    live = _company("yunikorn")
+    research = live[0]["partitions"][0]["queues"][0]["queues"][0]["queues"][0]
+    assert research["name"] == "research"
+    research["resources"]["guaranteed"]["vcore"] = 12
+    del research["queues"][1]
+    found = [str(drift) for drift in drifts("yunikorn", TARGETS["yunikorn"](parse_tree(COMPANY)).objects, live)]
+    assert found[0] == "root.company.research: resources.guaranteed.vcore: is 12, should be 16"
+    assert any("root.company.research.ray" in line and "is absent" in line for line in found)
+
+
+def test_the_same_amount_written_otherwise_is_no_drift() -> None:
+    live = _company("yunikorn")
+    live[0]["partitions"][0]["queues"][0]["queues"][0]["resources"]["max"] = {"memory": 171798691840, "vcore": "40000m"}
+    wanted = TARGETS["yunikorn"](parse_tree(COMPANY)).objects
+    assert drifts("yunikorn", wanted, live) == ()
+    config_map = {"kind": "ConfigMap", "data": {"queues.yaml": yaml.safe_dump(live[0])}}
+    assert drifts("yunikorn", wanted, [config_map]) == ()
+    with pytest.raises(DialectError, match="has no partitions"):
+        drifts("yunikorn", wanted, [{"kind": "ConfigMap"}])
+
+
+def test_drift_in_kueue_is_said_by_flavor_and_resource() -> None:
+    live = _company("kueue")
+    cohort = next(obj for obj in live if obj["kind"] == "Cohort" and obj["metadata"]["name"] == "research")
+    cohort["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"] = "20"
+    (found,) = drifts("kueue", TARGETS["kueue"](parse_tree(COMPANY)).objects, live)
+    assert str(found).startswith("Cohort research: ")
+    assert str(found).endswith("default.resources.cpu.nominalQuota: is 20, should be 16")
+
+
+def test_what_a_scheduler_cannot_say_is_said() -> None:
+    objects = copy.deepcopy(COMPANY)
+    objects[2]["spec"] |= {"policy": "fifo", "submitters": {"users": ["anna"]}}
+    objects[4]["spec"] |= {"limits": {"cpu": "4"}, "request": {"cpu": "1"}, "weight": 3}
+    notes = {name: " ".join(map(str, target(parse_tree(objects)).notes)) for name, target in TARGETS.items()}
+    for word in ("policy", "submitters", "limits", "request", "patience"):
+        assert f"dropped: {word}" in notes["kueue"]
+    for word in ("policy", "weight", "request"):
+        assert f"dropped: {word}" in notes["yunikorn"]
+    assert "submitacl: anna" in yaml.safe_dump(list(TARGETS["yunikorn"](parse_tree(objects)).objects))
+    assert "dropped: submitters" in notes["volcano"]
+
+
+@pytest.mark.parametrize(
+    ("objects", "said"),
+    [
+        (
+            [{"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"parent": "b"}}],
+            "a is below b, which is not th",
+        ),
+        ([{"kind": "Queue", "metadata": {"name": "q"}, "spec": {"clusterQueue": "x"}}], "ClusterQueue x, which is not"),
+        (
+            [
+                {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"parent": "b"}},
+                {"kind": "ClusterQueue", "metadata": {"name": "b"}, "spec": {"parent": "a"}},
+            ],
+            "is below itself",
+        ),
+    ],
+)
+def test_a_tree_that_does_not_hold_together_is_refused(objects: list[Json], said: str) -> None:
+    with pytest.raises(DialectError, match=said):
+        parse_tree(objects)

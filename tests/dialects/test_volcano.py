@@ -1,0 +1,75 @@
+"""Volcano's PodGroups, beyond the worked inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.model.jobs.samples import KINDS, sample
+from tidegate.dialects import Submission, render
+
+Json = Any
+
+
+def _group(obj: Json, submission: Submission | None = None, config: Json = "volcano") -> Json:
+    (made,) = render(obj, submission, config).others
+    return made
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"TrainJob"}))
+def test_pods_name_the_pod_group_that_is_made(kind: str) -> None:
+    done = render(sample(kind), Submission(organisation="org1"), "volcano")
+    (group,) = done.others
+    assert group["kind"] == "PodGroup"
+    assert group["metadata"]["namespace"] == "team-a"
+    assert f"'scheduling.k8s.io/group-name': '{group['metadata']['name']}'" in str(done.object)
+    assert group["spec"]["queue"].startswith("org1-")
+    assert 0 <= group["spec"]["minMember"] < 2**31
+
+
+def test_names_are_those_the_operators_would_give() -> None:
+    names = {
+        kind: _group(sample(kind))["metadata"]["name"] for kind in ("RayCluster", "SparkApplication", "TFJob", "Job")
+    }
+    assert names == {
+        "RayCluster": "ray-ray-pg",
+        "SparkApplication": "spark-spark-pg",
+        "TFJob": "tf",
+        "Job": "job-pg",
+    }
+
+
+def test_a_driver_does_not_wait_for_executors_that_it_must_make() -> None:
+    spec = _group(sample("SparkApplication"))["spec"]
+    assert spec["minMember"] == 1
+    assert spec["minResources"] == {"cpu": "4", "memory": "3584Mi"}
+
+
+def test_training_jobs_bring_their_own_policy() -> None:
+    job = sample("TFJob")
+    policy = {"minAvailable": 3, "queue": "nightly", "priorityClass": "high"}
+    job["spec"]["runPolicy"] = {"schedulingPolicy": policy}
+    spec = _group(job)["spec"]
+    assert (spec["minMember"], spec["queue"], spec["priorityClassName"]) == (3, "nightly", "high")
+    assert spec["minResources"] == {"cpu": "3", "memory": "3Gi"}
+
+
+def test_with_a_floor_every_role_has_its_own() -> None:
+    assert _group(sample("PyTorchJob"))["spec"]["minTaskMember"] == {"master": 1, "worker": 1}
+    assert "minTaskMember" not in _group(sample("TFJob"))["spec"]
+
+
+def test_an_object_that_is_there_owns_its_pod_group() -> None:
+    job = sample("Job")
+    job["metadata"]["uid"] = "1-2"
+    (owner,) = _group(job)["metadata"]["ownerReferences"]
+    assert owner == {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": "1-2"}
+
+
+def test_preemption_is_written_to_pods() -> None:
+    config = {"scheduler": "volcano", "jobs": [{"type": "job", "allow-preemption": False}]}
+    done = render(sample("Job"), Submission(job_type="job"), config)
+    annotations = done.object["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["volcano.sh/preemptable"] == "false"
+    assert not done.others, "no gang was asked for"
