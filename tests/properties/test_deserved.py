@@ -80,7 +80,7 @@ def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
     for step in range(STEPS):
         for name in known.keys() - world.workloads.keys():
             kept.forget(name)
-        for name, new in world.workloads.items():
+        for new in world.workloads.values():
             kept.want(new)
         known = dict(world.workloads)
         anew = Deserved(tree, BUILT_IN, world.snapshot())

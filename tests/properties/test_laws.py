@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from copy import copy
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ EVENTS = ("submit", "end", "succeed", "resize", "lose", "pass")
 
 def settled(world: World, *, frugal: bool = False) -> None:
     """Plan and carry out until nothing changes, with every law checked on the way; `frugal`: law 2 to its end too."""
-    for _ in range(MOST_CYCLES):
+    for number in range(MOST_CYCLES):
         before = copy(world)
         before.workloads = dict(world.workloads)
         decided = world.cycle()
@@ -30,6 +29,8 @@ def settled(world: World, *, frugal: bool = False) -> None:
         laws.nothing_is_over_committed(world)
         laws.floors_are_whole(world)
         laws.everybody_who_waits_knows_why(world, decided)
+        # Law 4: what the first Plan left to everybody, no second one takes, though pods have gone meanwhile.
+        assert number == 0 or not (decided.shrinks or decided.evictions), (number, decided)
         if decided.is_empty:
             return
     raise AssertionError(f"does not settle: {world.last}")
@@ -66,7 +67,6 @@ def test_every_plan_of_a_history_keeps_the_laws(data: st.DataObject, world: Worl
         settled(world)
 
 
-@pytest.mark.xfail(reason="law 2 is not kept yet: room made for an ask can be more than it needs", strict=False)
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(st.data(), worlds())
 def test_no_plan_takes_what_is_not_needed(data: st.DataObject, world: World) -> None:

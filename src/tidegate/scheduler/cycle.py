@@ -10,6 +10,7 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import can_ever_fit
@@ -17,6 +18,7 @@ from tidegate.scheduler.line.asks import Ask, Placement
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
+from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
@@ -29,15 +31,26 @@ _NOTHING = Placement((), ())
 _MOST_PASSES = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a planner knows of workloads besides what they hold."""
+
+    workloads: Mapping[str, Workload]
+    kept_out: Mapping[str, Waiting]
+    """Those that may not ask, and why."""
+
+
 class Cycle:
     """One cycle over books and a line that its planner keeps."""
 
-    def __init__(self, draft: Draft, line: Line, empty: Ledger, workloads: Mapping[str, Workload]) -> None:
+    def __init__(self, draft: Draft, line: Line, empty: Ledger, known: Known) -> None:
         self.draft = draft
         self.books = draft.books
         self.line = line
         self.empty = empty
-        self.workloads = workloads
+        self.known = known
+        self.stepped_aside: dict[str, Holding] = {}
+        """Workloads that something was taken from, if only for a moment: they ask again in the next pass."""
         self.held_room = HeldRoom(self.draft, empty)
         self._waits = False
         self._granted: set[TreeNode] = set()
@@ -50,12 +63,13 @@ class Cycle:
         give_back(self.draft, names, crowded)
         for name in self.draft.gave_way:
             self._step_aside(self.draft.touched[name])
+        self._ask_again()
         start_held(self.draft, held)
 
     def open(self, names: Iterable[str]) -> None:
         """Admit those who need nothing to start, so that there is nothing to wait for."""
         for name in sorted(names):
-            workload = self.workloads[name]
+            workload = self.known.workloads[name]
             queue = self.books.tree.nodes[workload.queue]
             holding = self._holding(workload, queue)
             self.draft.grant(holding, _NOTHING)
@@ -69,6 +83,7 @@ class Cycle:
                 break
             self.held_room.release()
             self.line.reopen()
+            self._ask_again()
         self._give_back_what_was_not_needed()
 
     def _pass(self) -> None:
@@ -81,6 +96,13 @@ class Cycle:
                 self.grant(ask, placement, held=True)
             else:
                 self.wait(ask)
+
+    def _ask_again(self) -> None:
+        """Whoever lost something above the floor may ask for more, if there is room after all."""
+        for name, holding in self.stepped_aside.items():
+            if holding.admitted and name not in self.known.kept_out:
+                self.line.leave(holding.workload)
+                self.line.join_growth(holding)
 
     def _unsettles(self) -> bool:
         """Whether a pass took something, or gave a node more than it deserves, which others may now take."""
@@ -105,7 +127,7 @@ class Cycle:
 
     def grant(self, ask: Ask, placement: Placement, *, held: bool = False) -> None:
         """Give it; `held`: as soon as those who gave way for it are gone."""
-        workload = self.workloads[ask.name]
+        workload = self.known.workloads[ask.name]
         holding = self._holding(workload, ask.queue)
         self.draft.grant(holding, placement, held=held)
         self.line.leave(workload)
@@ -147,7 +169,8 @@ class Cycle:
         return holding
 
     def _step_aside(self, holding: Holding) -> None:
-        """Whoever something was taken from asks again in the next cycle, not in this one."""
+        """Whoever something was taken from does not ask again in this pass."""
+        self.stepped_aside[holding.workload.name] = holding
         self.line.leave(holding.workload)
         if holding.queue is not None:
             self.line.changed(holding.queue)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.cycle import Cycle
+from tidegate.scheduler.cycle import Cycle, Known
 from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.gate import allowed, kept_out
@@ -101,7 +101,8 @@ class Planner:
         if not self._changed and not report:
             return Plan(wake_at=min(self._moments(), default=None), unknown_policies=self._unknown_policies)
         self._line.reopen()
-        cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, self._workloads)
+        known = Known(self._workloads, self._kept_out)
+        cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, known)
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
         self._crowded.clear()
         cycle.take_back(self._unsettled, crowded, self._held)
@@ -111,19 +112,19 @@ class Planner:
         moments = [*(eviction.requeue_at for eviction in made.evictions), *self._moments()]
         made = replace(made, wake_at=min(moments, default=None), unknown_policies=self._unknown_policies)
         if report:
-            reasons = waiting(cycle, made, self._kept_out)
-            made = replace(made, waiting=reasons, standings=standings(cycle, self._workloads))
+            reasons = waiting(cycle, made)
+            made = replace(made, waiting=reasons, standings=standings(cycle))
         self._changed = cycle.holds_room or not made.is_empty
         cycle.close()
         for name, holding in cycle.draft.touched.items():
-            self._assume(holding, gave_way=name in cycle.draft.gave_way)
+            self._assume(holding, moved=name in cycle.stepped_aside)
         return made
 
-    def _assume(self, holding: Holding, *, gave_way: bool) -> None:
+    def _assume(self, holding: Holding, *, moved: bool) -> None:
         """It is as the plan says from now on."""
         before, name = holding.workload, holding.workload.name
         workload = self._workloads[name] = carried_out(holding, self._now)
-        if gave_way or holding.waits_to_start or name in self._held:
+        if moved or holding.waits_to_start or name in self._held:
             self._leave(before)
             self._stand_in_line(workload)
         else:  # It was granted something and that is all: books and line say already what they should.

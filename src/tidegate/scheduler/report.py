@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tidegate.model.kinds.workload import WaitingReason
@@ -18,17 +18,17 @@ from tidegate.scheduler.tree.node import TreeNode
 _Key = tuple[str, str]
 
 
-def waiting(cycle: Cycle, made: Plan, kept_out: Mapping[str, Waiting]) -> tuple[Waiting, ...]:
+def waiting(cycle: Cycle, made: Plan) -> tuple[Waiting, ...]:
     """One reason for every ask that waits, by workload and pod set."""
     reasons: dict[_Key, Waiting] = {}
-    for name, why in kept_out.items():
+    for name, why in cycle.known.kept_out.items():
         holding = cycle.books.holdings.get(name)
         if holding is None or not holding.admitted or _wants_more(holding):
             reasons[name, ""] = why
     for queue in cycle.books.tree.in_order:
         if queue.is_queue:
             reasons.update({(why.workload, why.pod_set or ""): why for why in _in_line(cycle, queue)})
-    for name in cycle.draft.gave_way:
+    for name in cycle.stepped_aside:
         reasons.update({(why.workload, why.pod_set or ""): why for why in _gave_way(cycle, name)})
     for eviction in made.evictions:
         again = Waiting(
@@ -73,7 +73,7 @@ def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -
 
 def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
     """Those who lost something and will ask for it again."""
-    holding = cycle.draft.touched[name]
+    holding = cycle.stepped_aside[name]
     queue = holding.queue
     if queue is None:
         return
@@ -89,13 +89,13 @@ def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
             yield why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
 
 
-def standings(cycle: Cycle, workloads: Mapping[str, Workload]) -> dict[str, Standing]:
+def standings(cycle: Cycle) -> dict[str, Standing]:
     """How every node stands."""
     tree, ledger, deserved = cycle.books.tree, cycle.draft.ledger, cycle.draft.deserved
     used: dict[int, list[int]] = defaultdict(lambda: [0] * len(tree.axes))
     pending: dict[int, int] = defaultdict(int)
     admitted: dict[int, int] = defaultdict(int)
-    for name, workload in workloads.items():
+    for name, workload in cycle.known.workloads.items():
         holding = cycle.books.holdings.get(name)
         queue = tree.nodes.get(workload.queue)
         if queue is None or not queue.is_queue:
