@@ -33,7 +33,7 @@ def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
     """What could be given back without over-committing anything was not needed: all of an eviction, one step of a
     shrink."""
     workload = accounts.workloads[taken.workload]
-    queue = accounts.tree.places.get(workload.queue)
+    queue = accounts.place_of(taken.workload)
     if queue is None:
         return
     parts: list[Pods] = [taken.pods]
@@ -65,7 +65,7 @@ def _victims_keep_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
     rules: dict[str, set[Rule]] = {}
     met: dict[str, set[str]] = {}
     for taken in takings(accounts.plan):
-        place = accounts.tree.places.get(accounts.workloads[taken.workload].queue)
+        place = accounts.place_of(taken.workload)
         for one in place.path if place is not None else ():
             rules.setdefault(one.name, set()).update(cause.rule for cause in taken.causes)
             met.setdefault(one.name, set()).update(cause.needed_by for cause in taken.causes if cause.needed_by)
@@ -103,13 +103,12 @@ def _deserved(place: Place, accounts: Accounts) -> Amounts:
 
 
 def _is_below(place: Place, workload: str, accounts: Accounts) -> bool:
-    queue = accounts.tree.places.get(accounts.workloads[workload].queue)
+    queue = accounts.place_of(workload)
     return queue is not None and place in queue.path
 
 
 def _apart(asker: str, victim: str, accounts: Accounts) -> Iterator[Place]:
     """The places of the asker's path below where it meets the victim's."""
-    theirs = accounts.tree.places.get(accounts.workloads[victim].queue)
+    theirs, mine = accounts.place_of(victim), accounts.place_of(asker)
     shared = set(theirs.path) if theirs is not None else set()
-    mine = accounts.tree.places[accounts.workloads[asker].queue]
-    return (place for place in mine.path if place not in shared)
+    return (place for place in (mine.path if mine is not None else ()) if place not in shared)
