@@ -68,7 +68,7 @@ class Simulation:
             snapshot = world.snapshot()
             decided = self.plan = self.planner(snapshot, world.now)
             self.plans += 1
-            self.breaches += [(world.now, breach) for breach in self._laws.breaches(snapshot, decided)]
+            self.breaches += [(world.now, breach) for breach in self._laws.breaches(snapshot, world.now, decided)]
             carry_out(decided, world)
             rounds += 1
             if world.agenda.happen(world.now):

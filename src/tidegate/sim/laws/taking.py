@@ -15,7 +15,8 @@ MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rul
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
 
 
-def law_2(accounts: Accounts) -> Iterator[Breach]:
+def law_2(accounts: Accounts, *, room_is_held: bool) -> Iterator[Breach]:
+    """`room_is_held`: somebody lost patience; free room may then be meant for them, and says nothing about taking."""
     granted = {grant.workload for grant in accounts.plan.grants}
     already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
     for taken in takings(accounts.plan):
@@ -25,7 +26,7 @@ def law_2(accounts: Accounts) -> Iterator[Breach]:
         for cause in taken.causes:
             if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
                 yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
-        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+        if not (already_over or room_is_held) and all(cause.rule in MAKES_ROOM for cause in taken.causes):
             yield from _needless(taken, accounts)
 
 
