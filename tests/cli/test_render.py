@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.harness import Cluster
 from tests.model.jobs.samples import KINDS, sample
 from tidegate.cli.main import main
 
 Json = Any
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "03-other-schedulers"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "03-other-schedulers"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 QUEUES = str(EXAMPLES / "queues.yaml")
 RAY = str(EXAMPLES / "ray.yaml")
 
@@ -130,6 +133,29 @@ def test_a_kind_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     group, sweep = documents(out)
     assert group["spec"] == {"minMember": 3, "minResources": {"cpu": "3", "memory": "3Gi"}, "queue": "default"}
     assert sweep["spec"]["trialTemplate"]["spec"]["schedulerName"] == "volcano"
+
+
+def test_without_files_the_clusters_own_queues_are_meant(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, embedded_cluster: Cluster
+) -> None:
+    api = "/apis/tidegate.dev/v1alpha1"
+    for plural in ("clusterqueues", "queues", "resourceflavors"):
+        definition = (ROOT / "deploy" / "crds" / f"{plural}.tidegate.dev.yaml").read_text()
+        reply = embedded_cluster.http("POST", CRDS, yaml.safe_load(definition))
+        assert reply.status in (201, 409), reply.body
+        embedded_cluster.eventually(f"{api}/{plural}", lambda reply: reply.status == 200)
+    for number, obj in enumerate(yaml.safe_load_all(Path(QUEUES).read_text())):
+        obj = {"apiVersion": "tidegate.dev/v1alpha1"} | obj
+        where = f"{api}/clusterqueues" if number < 2 else f"{api}/namespaces/default/queues"
+        obj["metadata"].pop("namespace", None)
+        embedded_cluster.create(where, obj)
+    cluster = ["--kubeconfig", str(embedded_cluster.kubeconfig)]
+    code, out, err = run(capsys, "--queues", "--for", "yunikorn", *cluster)
+    assert code == 0, err
+    live = tmp_path / "live.yaml"
+    live.write_text(out.replace("'48'", "'40'"))
+    code, said, _ = run(capsys, "--queues", "--for", "yunikorn", "--check", str(live), *cluster)
+    assert (code, said) == (1, "root.company.org1: resources.max.vcore: is 40, should be 48\n")
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,15 @@ def test_rendered_objects_are_still_what_their_own_definitions_ask_for(
             _try(server, space, obj)
 
 
+def test_the_server_does_refuse_what_a_definition_does_not_have(server: Cluster, space: str) -> None:
+    """So that the tests above mean something."""
+    for kind, field in (("SparkApplication", "driver"), ("RayCluster", "headGroupSpec")):
+        wrong = sample(kind)
+        wrong["spec"][field]["lables"] = {}
+        with pytest.raises(AssertionError, match="unknown field"):
+            _try(server, space, wrong)
+
+
 @pytest.mark.parametrize("scheduler", ["kueue", "volcano"])
 def test_rendered_queues_are_what_their_definitions_ask_for(server: Cluster, space: str, scheduler: str) -> None:
     for obj in TARGETS[scheduler](parse_tree(COMPANY)).objects:

@@ -73,3 +73,27 @@ def test_preemption_is_written_to_pods() -> None:
     annotations = done.object["spec"]["template"]["metadata"]["annotations"]
     assert annotations["volcano.sh/preemptable"] == "false"
     assert not done.others, "no gang was asked for"
+
+
+def test_pods_that_come_one_after_another_are_not_waited_for_together() -> None:
+    """An ordered StatefulSet makes its second pod when the first runs; a gang of both would never start."""
+    ordered = sample("StatefulSet")
+    assert _group(ordered)["spec"]["minMember"] == 1
+    ordered["spec"]["podManagementPolicy"] = "Parallel"
+    assert _group(ordered)["spec"]["minMember"] == 2
+    assert _group(sample("DaskJob"))["spec"]["minMember"] == 4, "the runner starts when the cluster is there"
+    jobset = sample("JobSet")
+    jobset["spec"]["replicatedJobs"][1]["dependsOn"] = [{"name": "leader", "status": "Ready"}]
+    assert _group(jobset)["spec"]["minMember"] == 1
+
+
+@pytest.mark.parametrize("scheduler", ["yunikorn", "volcano", "scheduler-plugins", "kueue"])
+def test_a_stated_ceiling_and_priority_are_not_lost_in_silence(scheduler: str) -> None:
+    spark = sample("SparkApplication")
+    spark["metadata"] |= {
+        "annotations": {"tidegate.dev/max-count": "9"},
+        "labels": {"tidegate.dev/priority-class": "high"},
+    }
+    done = render(spark, {}, scheduler)
+    assert any(note.about == "tidegate.dev/max-count" for note in done.dropped)
+    assert str((done.object, done.others)).count("high") > 1

@@ -51,7 +51,14 @@ def render(
     draft = _draft(obj, kinds or builtin())
     for step in (dialect.set_scheduler_name, dialect.create_labels, dialect.create_group_labels):
         draft = step(draft, told, config)
-    return Rendering(draft.obj, draft.others, draft.notes)
+    return Rendering(_fresh(draft.obj), tuple(map(_fresh, draft.others)), draft.notes)
+
+
+def _fresh(value: Any) -> Any:
+    """A copy that shares nothing with what was given, so that whoever changes the one does not change the other."""
+    if isinstance(value, Mapping):
+        return {key: _fresh(inner) for key, inner in value.items()}
+    return [_fresh(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _draft(obj: Obj, kinds: Kinds) -> Draft:

@@ -18,8 +18,8 @@ from tidegate.sim.world import World, carry_out
 Planner = Callable[[Snapshot, Instant], Plan]
 Settled = Callable[[World, Plan], None]
 
-_MOST_ROUNDS = 1000
-"""Plans at one moment. Each either changes something or is the last; pods that run for 0 s need a few more."""
+_MOST_ROUNDS = 100
+"""Plans in a row at one moment without anything happening but that they are carried out."""
 
 
 class NeverSettlesError(Exception):
@@ -62,16 +62,18 @@ class Simulation:
 
     def settle(self) -> Plan:
         """Plan until a Plan changes nothing."""
-        world = self.world
+        world, rounds = self.world, 0
         self._laws.something_happened()
-        for _ in range(_MOST_ROUNDS):
+        while rounds < _MOST_ROUNDS:
             snapshot = world.snapshot()
             decided = self.plan = self.planner(snapshot, world.now)
             self.plans += 1
-            self.breaches += [(world.now, breach) for breach in self._laws.breaches(snapshot, decided)]
+            self.breaches += [(world.now, breach) for breach in self._laws.breaches(snapshot, world.now, decided)]
             carry_out(decided, world)
+            rounds += 1
             if world.agenda.happen(world.now):
                 self._laws.something_happened()
+                rounds = 0
             elif decided.is_empty:
                 for listener in self.on_settled:
                     listener(world, decided)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    command.add_argument("files", nargs="+", metavar="FILE", help="manifests (YAML or JSON); - reads standard input")
+    files = "manifests (YAML or JSON); - reads standard input; with --queues and none, the cluster's own queues"
+    command.add_argument("files", nargs="*", metavar="FILE", help=files)
     known = "kueue, yunikorn, volcano, scheduler-plugins, tidegate, or one that an installed package offers"
     command.add_argument("--for", dest="scheduler", metavar="SCHEDULER", default="", help=f"the scheduler: {known}")
     command.add_argument("--config", type=Path, metavar="FILE", help="a queueconfig: scheduler, job types, gangs")
@@ -33,6 +34,8 @@ def register(command: argparse.ArgumentParser) -> None:
         "--explain", action="store_true", help="say what could not be carried over, and what became of it"
     )
     command.add_argument("-o", "--output", choices=["yaml", "json"], default="yaml", help="(default: yaml)")
+    command.add_argument("--kubeconfig", type=Path, metavar="FILE", help="the cluster whose queues are meant")
+    command.add_argument("--context", metavar="NAME", help="the context of the kubeconfig")
     command.set_defaults(run=_run, usage_error=command.error)
 
 

@@ -21,6 +21,8 @@ _QUEUE = "tidegate.dev/queue"
 def render_command(told: argparse.Namespace) -> int:
     if told.check is not None and not told.queues:
         told.usage_error("--check compares queue trees; add --queues")
+    if not told.files and not told.queues:
+        told.usage_error("the following arguments are required: FILE")
     if not told.scheduler and told.config is None:
         told.usage_error("name the scheduler with --for, or give a --config that does")
     try:
@@ -33,7 +35,7 @@ def render_command(told: argparse.Namespace) -> int:
 def _rendered(told: argparse.Namespace) -> int:
     config = _config(told)
     dialect_named(config.scheduler)
-    given = documents(told.files)
+    given = documents(told.files) if told.files else _live(told)
     tree = parse_tree(given)
     if told.queues:
         return _queues(told, config.scheduler, tree)
@@ -43,6 +45,12 @@ def _rendered(told: argparse.Namespace) -> int:
     objects, notes = _all(told, config, tree, kinds, given)
     show(objects, notes, output=told.output, explain=told.explain)
     return 0
+
+
+def _live(told: argparse.Namespace) -> list[Json]:
+    from tidegate.cli.render.live import queues_of_cluster
+
+    return queues_of_cluster(told.kubeconfig, told.context)
 
 
 def _config(told: argparse.Namespace) -> QueueConfig:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidegate.dialects.draft import Draft
+from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import DEFAULT, JobConfig, QueueConfig
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import shortened
-from tidegate.model.jobs import pod_group, priority_class
+from tidegate.model.jobs import MAX_COUNT, inside, pod_group, priority_class
 
 QUEUE = "tidegate.dev/queue"
 PRIORITY = "tidegate.dev/priority-class"
@@ -50,6 +50,23 @@ def _priority(draft: Draft) -> str:
         if shape.place is not None and shape.place.pod_content.get("priorityClassName"):
             return str(shape.place.pod_content["priorityClassName"])
     return ""
+
+
+def with_priority(draft: Draft, settled: Meaning) -> Draft:
+    """Pods with the priority class, unless some of them name one themselves."""
+    places = [shape.place for shape in draft.shapes if shape.place is not None]
+    if not settled.priority or any(inside(draft.obj, place.pod).get("priorityClassName") for place in places):
+        return draft
+    return draft.on_pods(spec={"priorityClassName": settled.priority})
+
+
+def ceilings_noted(draft: Draft) -> Draft:
+    """A ceiling that a person states has no counterpart where applications grow by themselves."""
+    for shape in draft.shapes:
+        for key in (f"{MAX_COUNT}.{shape.name}", MAX_COUNT):
+            if draft.stated(key, field="annotations"):
+                draft = draft.noted(Fate.DROPPED, key, "nothing keeps the application from growing beyond it")
+    return draft
 
 
 def application_id(draft: Draft, submission: Submission) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
-from tidegate.dialects.intent.meaning import PRIORITY, Meaning, meaning
+from tidegate.dialects.intent.meaning import PRIORITY, Meaning, ceilings_noted, meaning
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name, label_value
 from tidegate.dialects.targets import kueue_rules
@@ -143,6 +143,7 @@ def _elastic_job(draft: Draft) -> Draft:
 
 
 def _floors_noted(draft: Draft) -> Draft:
+    draft = draft if draft.entry.kind == "Job" else ceilings_noted(draft)
     for shape in draft.shapes:
         # A Deployment's pods are admitted one by one, which is what a floor of 0 means.
         if shape.floor < shape.count and draft.entry.kind != "Deployment":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
-from tidegate.dialects.intent.meaning import meaning, wants_gang
+from tidegate.dialects.intent.meaning import ceilings_noted, meaning, wants_gang, with_priority
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import label_value
 from tidegate.dialects.targets import podgroups
@@ -32,7 +32,7 @@ class SchedulerPlugins:
             draft = draft.noted(Fate.DROPPED, "user", "scheduler-plugins keeps no account of users")
         if settled.job is not None and settled.job.allow_preemption is not None:
             draft = draft.noted(Fate.DROPPED, "allow-preemption", "set preemptionPolicy in a PriorityClass instead")
-        return draft
+        return ceilings_noted(with_priority(draft, settled))
 
     def create_group_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)

@@ -39,6 +39,8 @@ def members(draft: Draft) -> int:
     group = pod_group(draft.entry, draft.obj)
     if group is not None:
         return group.size
+    if draft.entry.kind == "StatefulSet" and inside(draft.obj, ("spec",)).get("podManagementPolicy") != "Parallel":
+        return 1  # Each pod is made once the one before it runs.
     stated = policy(draft).get("minAvailable")
     total = sum(shape.floor for shape in draft.shapes if not shape.later)
     wanted = stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else total
@@ -84,6 +86,12 @@ def metadata(draft: Draft, name: str) -> dict[str, Any]:
 
 
 def noted_owner(draft: Draft) -> Draft:
+    """What the reader should know of the PodGroup: who deletes it, and which pods it does not wait for."""
+    waited, wanted = members(draft), sum(shape.count for shape in draft.shapes)
+    if waited < wanted and pod_group(draft.entry, draft.obj) is None:
+        draft = draft.noted(
+            Fate.CHANGED, "gang", f"{waited} of {wanted} pods are waited for; the rest start when they can"
+        )
     if inside(draft.obj, ("metadata",)).get("uid"):
         return draft
     return draft.noted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
-from tidegate.dialects.intent.meaning import meaning, wants_gang
+from tidegate.dialects.intent.meaning import ceilings_noted, meaning, wants_gang
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name
 from tidegate.dialects.targets import podgroups
@@ -49,7 +49,7 @@ class Volcano:
             draft = draft.noted(
                 Fate.DROPPED, "user", "Volcano keeps no account of users; use RBAC and one queue per tenant"
             )
-        return draft
+        return ceilings_noted(draft)
 
     def create_group_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)

@@ -7,7 +7,7 @@ import json
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.gang import as_yunikorn_reads
-from tidegate.dialects.intent.meaning import Meaning, application_id, meaning, wants_gang
+from tidegate.dialects.intent.meaning import Meaning, application_id, ceilings_noted, meaning, wants_gang, with_priority
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import label_value, queue_level
 from tidegate.dialects.targets.taskgroups import group_name, task_groups
@@ -44,9 +44,7 @@ class Yunikorn:
         if settled.job is not None and settled.job.allow_preemption is not None:
             allowed = "true" if settled.job.allow_preemption else "false"
             draft = draft.on_pods(annotations={ALLOW_PREEMPTION: allowed})
-        if settled.priority and not any(_pod_priority(draft)):
-            draft = draft.on_pods(spec={"priorityClassName": settled.priority})
-        return draft
+        return ceilings_noted(with_priority(draft, settled))
 
     def create_group_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)
@@ -122,11 +120,6 @@ def _user(draft: Draft, submission: Submission) -> Draft:
         "user",
         "YuniKorn's admission controller must trust whoever creates the pods; list that account in its accessControl",
     )
-
-
-def _pod_priority(draft: Draft) -> list[str]:
-    placed = [shape.place for shape in draft.shapes if shape.place is not None]
-    return [str(place.pod_content.get("priorityClassName") or "") for place in placed]
 
 
 def _is_ray_without_gang(draft: Draft, config: QueueConfig) -> bool:

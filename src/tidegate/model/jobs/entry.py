@@ -101,8 +101,8 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
     """With how many it can start. Without it, all."""
     gang: Number | None = None
     """How many its own operator reserves together at the start. Without it, its floor."""
-    later: bool = False
-    """Whether its pods are made by pods of another set once those run, so that nothing can wait for both."""
+    later: Check | None = None
+    """Whether its pods are made only once those of another set run, so that nothing can wait for both."""
     ceiling: Number | None = None
     """How many it can grow to. Without it, its count."""
     step: Number = _ONE

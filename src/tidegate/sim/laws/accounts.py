@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tidegate.model.resources import Resources
 from tidegate.scheduler import Eviction, Plan, Shrink, Snapshot, Workload
-from tidegate.sim.laws.quota import Amounts, QuotaTree, add
+from tidegate.sim.laws.quota import Amounts, Place, QuotaTree, add
 
 Pods = Mapping[str, Mapping[str, int]]
 """By pod set and flavor."""
@@ -66,12 +66,16 @@ class Accounts:
 
     def charge(self, sums: dict[str, Amounts], name: str, pods: Pods, sign: int) -> None:
         """Add what a workload's pods take to every place above it."""
-        workload = self.workloads[name]
-        place = self.tree.places.get(workload.queue)
+        place = self.place_of(name)
         if place is not None:
-            amounts = amounts_of(workload, pods)
+            amounts = amounts_of(self.workloads[name], pods)
             for one in place.path:
                 add(sums.setdefault(one.name, {}), amounts, sign)
+
+    def place_of(self, name: str) -> Place | None:
+        """The Queue of a workload; None for one that nobody knows, or whose Queue is in no tree."""
+        workload = self.workloads.get(name)
+        return self.tree.places.get(workload.queue) if workload is not None else None
 
     def admitted_after(self) -> set[str]:
         """Workloads that are admitted once the Plan is carried out."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.scheduler import Plan, Snapshot
+from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering
+from tidegate.scheduler import Instant, Plan, Snapshot
 from tidegate.sim.laws.accounts import Accounts, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import law_1
@@ -26,11 +27,11 @@ class LawChecker:
         self._given.clear()
         self._taken.clear()
 
-    def breaches(self, snapshot: Snapshot, plan: Plan) -> Iterator[Breach]:
+    def breaches(self, snapshot: Snapshot, now: Instant, plan: Plan) -> Iterator[Breach]:
         """What is wrong with a Plan for this Snapshot."""
         accounts = Accounts.of(snapshot, plan, self._tree_of(snapshot))
         yield from law_1(accounts)
-        yield from law_2(accounts)
+        yield from law_2(accounts, room_is_held=_room_is_held(snapshot, now))
         yield from law_3(accounts)
         yield from self._law_4(plan)
 
@@ -51,3 +52,15 @@ class LawChecker:
         if self._tree is None or configuration != self._configuration:
             self._tree, self._configuration = QuotaTree(snapshot), configuration
         return self._tree
+
+
+def _room_is_held(snapshot: Snapshot, now: Instant) -> bool:
+    """Whether some floor has waited longer than its ClusterQueue's patience."""
+    for workload in snapshot.workloads:
+        queue = snapshot.queues.get(workload.queue)
+        if queue is None or workload.admitted_at is not None or not workload.active:
+            continue
+        rules = snapshot.cluster_queues.get(queue.cluster_queue, ClusterQueueSpec())
+        if rules.ordering is Ordering.BEST_EFFORT and now - workload.waits_since > rules.patience.seconds:
+            return True
+    return False

@@ -15,7 +15,8 @@ MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rul
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
 
 
-def law_2(accounts: Accounts) -> Iterator[Breach]:
+def law_2(accounts: Accounts, *, room_is_held: bool) -> Iterator[Breach]:
+    """`room_is_held`: somebody lost patience; free room may then be meant for them, and says nothing about taking."""
     granted = {grant.workload for grant in accounts.plan.grants}
     already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
     for taken in takings(accounts.plan):
@@ -25,7 +26,7 @@ def law_2(accounts: Accounts) -> Iterator[Breach]:
         for cause in taken.causes:
             if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
                 yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
-        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+        if not (already_over or room_is_held) and all(cause.rule in MAKES_ROOM for cause in taken.causes):
             yield from _needless(taken, accounts)
 
 
@@ -33,7 +34,7 @@ def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
     """What could be given back without over-committing anything was not needed: all of an eviction, one step of a
     shrink."""
     workload = accounts.workloads[taken.workload]
-    queue = accounts.tree.places.get(workload.queue)
+    queue = accounts.place_of(taken.workload)
     if queue is None:
         return
     parts: list[Pods] = [taken.pods]
@@ -65,7 +66,7 @@ def _victims_keep_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
     rules: dict[str, set[Rule]] = {}
     met: dict[str, set[str]] = {}
     for taken in takings(accounts.plan):
-        place = accounts.tree.places.get(accounts.workloads[taken.workload].queue)
+        place = accounts.place_of(taken.workload)
         for one in place.path if place is not None else ():
             rules.setdefault(one.name, set()).update(cause.rule for cause in taken.causes)
             met.setdefault(one.name, set()).update(cause.needed_by for cause in taken.causes if cause.needed_by)
@@ -103,13 +104,12 @@ def _deserved(place: Place, accounts: Accounts) -> Amounts:
 
 
 def _is_below(place: Place, workload: str, accounts: Accounts) -> bool:
-    queue = accounts.tree.places.get(accounts.workloads[workload].queue)
+    queue = accounts.place_of(workload)
     return queue is not None and place in queue.path
 
 
 def _apart(asker: str, victim: str, accounts: Accounts) -> Iterator[Place]:
     """The places of the asker's path below where it meets the victim's."""
-    theirs = accounts.tree.places.get(accounts.workloads[victim].queue)
+    theirs, mine = accounts.place_of(victim), accounts.place_of(asker)
     shared = set(theirs.path) if theirs is not None else set()
-    mine = accounts.tree.places[accounts.workloads[asker].queue]
-    return (place for place in mine.path if place not in shared)
+    return (place for place in (mine.path if mine is not None else ()) if place not in shared)

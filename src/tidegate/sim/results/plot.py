@@ -15,7 +15,7 @@ from tidegate.model.duration import Duration
 from tidegate.sim.results.history import History
 from tidegate.sim.results.measures import dominant
 
-_WIDTH, _PANEL, _LEFT, _RIGHT, _TOP, _GAP = 760, 84, 56, 16, 64, 40
+_WIDTH, _PANEL, _LEFT, _RIGHT, _TOP, _GAP = 760, 84, 56, 16, 72, 48
 _STYLE = """
 svg{--ink:#1f2328;--faint:#59636e;--grid:#d1d9e0;--back:#ffffff;--held:#0969da;--due:#bc4c00;--wait:#8c959f}
 @media (prefers-color-scheme:dark){

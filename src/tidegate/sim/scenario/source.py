@@ -14,7 +14,7 @@ from typing import Any
 from tidegate.model.problems import Path as Field
 from tidegate.model.problems import Problem
 
-_MOST_VALUES = 1_000_000
+_MOST_VALUES = 200_000
 _DEEPEST = 100
 _AS_WRITTEN = {"tag:yaml.org,2002:float", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value"}
 _PLAIN = {

@@ -202,6 +202,8 @@ def _indexes(texts: list[str]) -> int:
 
 
 def _test(raw: object) -> Callable[[Scope], bool]:
+    if isinstance(raw, bool):
+        return lambda scope: raw
     if isinstance(raw, str):
         path = JobPath.parse(raw)
         return lambda scope: path.value(scope) not in (None, False, "false", "", [], {})

@@ -34,7 +34,7 @@ class PodSetShape:
     gang: int
     """How many its own operator reserves together at the start."""
     later: bool = False
-    """Made by pods of another set once those run."""
+    """Made only once pods of another set run."""
     step: int = 1
     requests: Resources = NOTHING
     """Of one pod, effective."""
@@ -110,7 +110,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         count=count,
         floor=min(floor, count),
         gang=gang,
-        later=rule.later,
+        later=rule.later is not None and rule.later.holds(scope),
         ceiling=None if ceiling is None else max(ceiling, min(floor, count)),
         step=max(rule.step.of(scope) or 1, 1),
         mixes=rule.mixes,

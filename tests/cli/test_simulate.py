@@ -1,0 +1,44 @@
+"""`tidegate simulate` as a process: its exit status, and what goes to which stream."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import yaml
+
+from tests.cli.test_commands import tidegate
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = ROOT / "tests" / "scenarios" / "drf-paper.yaml"
+
+
+def test_it_has_help() -> None:
+    done = tidegate("simulate", "--help")
+    assert done.returncode == 0
+    assert "--plot" in done.stdout
+
+
+def test_people_get_a_timeline_and_a_table_and_nothing_on_stderr() -> None:
+    """No progress bar either: nobody watches a pipe."""
+    done = tidegate("simulate", str(SCENARIO))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "admit   a/a  main 3" in done.stdout
+    assert "QUEUE" in done.stdout
+    assert done.stdout.endswith("4 passed, 0 failed\n")
+
+
+def test_programs_get_the_same_as_json_and_as_yaml() -> None:
+    shown = json.loads(tidegate("simulate", str(SCENARIO), "-o", "json").stdout)
+    assert list(yaml.safe_load_all(tidegate("simulate", str(SCENARIO), "-o", "yaml").stdout)) == shown
+    first = shown[0]
+    assert first["queues"]["a/default"]["deserved"] == {"default": {"cpu": "3", "memory": "12Gi"}}
+    assert first["workloads"]["a/a"]["granted"] == {"main": {"default": 3}}
+    assert first["workloads"]["a/a"]["waiting"][0]["reason"] == "WaitingForQuota"
+
+
+def test_one_malformed_file_among_good_ones_is_exit_2_and_nothing_is_played(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("kind: Scenario\nmetadata: {name: bad}\nspec: {step: []}\n")
+    done = tidegate("simulate", str(SCENARIO), str(tmp_path / "bad.yaml"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{tmp_path / 'bad.yaml'}:3: spec.step: is not a field here; did you mean steps?\n"

@@ -1,0 +1,118 @@
+"""The law checkers see a broken law: each is shown a planner that breaks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.scheduler import Cause, Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, plan
+from tidegate.sim.scenario.reading import read_scripts
+from tidegate.sim.simulation import NeverSettlesError, Planner, Simulation
+
+WORLD = """\
+kind: Scenario
+metadata: {name: world}
+spec:
+  nodes: [{name: n, allocatable: {cpu: "4"}}]
+  objects:
+  - {kind: Queue, metadata: {namespace: a, name: q}}
+  - {kind: Queue, metadata: {namespace: b, name: q}}
+  steps:
+  - at: 0s
+    submit:
+    - {name: one, queue: a/q, podSets: [{name: main, count: 4, minCount: 2, requests: {cpu: "1"}}]}
+  - at: 10s
+    submit:
+    - {name: two, queue: b/q, podSets: [{name: main, count: 1, requests: {cpu: "1"}}]}
+"""
+
+
+def simulation(tmp_path: Path, planner: Planner) -> Simulation:
+    path = tmp_path / "world.yaml"
+    path.write_text(WORLD)
+    script = read_scripts(path)[0]
+    made = Simulation(script.world(), planner=planner)
+    for moment in script.moments:
+        made.go_to(moment.at)
+        for action in moment.actions:
+            action.do(made.world)
+        made.settle()
+    return made
+
+
+def laws_broken(tmp_path: Path, planner: Planner) -> set[int]:
+    return {breach.law for _, breach in simulation(tmp_path, planner).breaches}
+
+
+def at_ten(snapshot: Snapshot, now: Instant, **change: object) -> Plan:
+    """The real Plan, but the first at 10 s is replaced."""
+    real = plan(snapshot, now)
+    one = next(one for one in snapshot.workloads if one.name == "a/one")
+    waits = any(one.admitted_at is None for one in snapshot.workloads if one.name == "b/two")
+    first = now == 10 and waits and sum(one.pod_sets[0].granted.values()) == 4
+    return Plan(standings=real.standings, waiting=real.waiting, **change) if first else real  # type: ignore[arg-type]
+
+
+def cause(rule: Rule = Rule.FAIR_SHARE) -> tuple[Cause, ...]:
+    return (Cause(rule=rule, needed_by="b/two", pods=1),)
+
+
+TWO = Grant(workload="b/two", admits=True, pods={"main": {"default": 1}}, held={"main": {"default": 1}})
+
+
+def test_the_real_planner_breaks_none(tmp_path: Path) -> None:
+    assert laws_broken(tmp_path, plan) == set()
+
+
+def test_granting_more_than_there_is_breaks_law_1(tmp_path: Path) -> None:
+    assert laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, grants=(TWO,))) == {1}
+
+
+def test_shrinking_below_the_floor_breaks_law_1(tmp_path: Path) -> None:
+    deep = Shrink(workload="a/one", pods={"main": {"default": 3}}, causes=cause())
+    assert 1 in laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, shrinks=(deep,), grants=(TWO,)))
+
+
+def test_taking_without_giving_breaks_law_2(tmp_path: Path) -> None:
+    taken = Shrink(workload="a/one", pods={"main": {"default": 1}}, causes=cause())
+    assert 2 in laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, shrinks=(taken,)))
+
+
+def test_taking_more_than_is_needed_breaks_law_2(tmp_path: Path) -> None:
+    taken = Shrink(workload="a/one", pods={"main": {"default": 2}}, causes=cause())
+    assert 2 in laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, shrinks=(taken,), grants=(TWO,)))
+
+
+def test_evicting_a_queue_below_what_it_deserves_breaks_law_3(tmp_path: Path) -> None:
+    taken = Eviction(workload="a/one", pods={"main": {"default": 4}}, causes=cause(), requeue_at=99)
+    broken = laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, evictions=(taken,), grants=(TWO,)))
+    assert 3 in broken
+
+
+def test_giving_and_taking_in_turn_breaks_law_4_and_does_not_go_on_for_ever(tmp_path: Path) -> None:
+    def fickle(snapshot: Snapshot, now: Instant) -> Plan:
+        real = plan(snapshot, now)
+        one = next(one for one in snapshot.workloads if one.name == "a/one")
+        if one.admitted_at is None or sum(one.pod_sets[0].granted.values()) < 4:
+            return real
+        taken = Shrink(workload="a/one", pods={"main": {"default": 1}}, causes=cause())
+        return Plan(standings=real.standings, shrinks=(taken,))
+
+    with pytest.raises(NeverSettlesError, match="still moves pods"):
+        simulation(tmp_path, fickle)
+
+
+def test_a_broken_law_fails_the_scenario_with_its_seed_and_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tidegate.sim import simulation as module
+    from tidegate.sim.scenario.playing import play
+
+    path = tmp_path / "world.yaml"
+    path.write_text(WORLD)
+    monkeypatch.setattr(module, "plan", lambda snapshot, now, policies: at_ten(snapshot, now, grants=(TWO,)))
+    failures = play(read_scripts(path)[0], seed=7).failures
+    assert [failure.line for failure in failures] == [12]
+    assert "law 1 is broken" in failures[0].problem.message
+    assert "at 10s (seed 7)" in failures[0].problem.message
