@@ -51,6 +51,13 @@ jobs = st.lists(
 configs = st.one_of(st.none(), jobs)
 
 
+def _parts(value: Json) -> set[int]:
+    """Which maps and lists an object is made of."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    own = {id(value)} if isinstance(value, dict | list) else set()
+    return own.union(*(_parts(item) for item in inside))
+
+
 def _config(scheduler: str, listed: Json) -> Json:
     return {"scheduler": scheduler} | ({} if listed is None else {"jobs": listed})
 
@@ -100,6 +107,7 @@ def test_rendering_is_new_repeatable_and_valid(kind: str, scheduler: str, submis
     config = _config(scheduler, listed)
     done = render(given_obj, submission, config)
     assert given_obj == sample(kind)
+    assert not _parts(given_obj) & _parts(done.object), "nothing is shared, so nobody can change the other's"
     again = render(copy.deepcopy(done.object), submission, config)
     assert (again.object, again.others) == (done.object, done.others)
     for obj in done.objects:

@@ -166,3 +166,19 @@ def test_what_cannot_be_read_is_named(kind: str, path: tuple[str, ...], value: o
     with pytest.raises(JobError) as caught:
         shapes(obj)
     assert said in str(caught.value)
+
+
+def test_long_lists_of_indexes_are_counted_without_writing_them_out() -> None:
+    job = sample("Job")
+    job["spec"] |= {"completionMode": "Indexed", "completions": 2**31 - 1, "parallelism": 10}
+    job["status"] = {"completedIndexes": "0-2147483640,5-9,7", "failedIndexes": "3"}
+    assert shapes(job)["main"].reclaimed == 4
+
+
+def test_braces_of_others_are_left_alone() -> None:
+    ray = sample("RayJob")
+    image = "registry/${REGION}/ray:{x}"
+    ray["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["image"] = image
+    place = shapes(ray)["submittergroup"].place
+    assert place is not None
+    assert place.pod_content["containers"][0]["image"] == image

@@ -75,6 +75,14 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
             "exactly one of template, pod, spark and resources says where the pods are described; keep one of them",
             lambda self: [self.template, self.pod, self.spark, self.resources].count(None) == 3,
         ),
+        Rule(
+            "true",
+            "a path with [*] or .* leads to many places; use each: for those, and start with @ from there",
+            lambda self: all(
+                path is None or path.is_one_place
+                for path in (self.template, self.pod, self.metadata, self.spark and self.spark.app)
+            ),
+        ),
     )
 
     name: Annotated[str, Meta(min_length=1, max_length=253)] = "main"
@@ -172,6 +180,12 @@ class JobKind(Shape, frozen=True, kw_only=True):
             "a kind has pod sets or wraps objects that have; say where its pods are described",
             lambda self: bool(self.pod_sets) or self.wraps is not None,
             ".podSets",
+        ),
+        Rule(
+            "true",
+            "a path with [*] or .* leads to many places; name the one field that holds the object back",
+            lambda self: self.suspend is None or self.suspend.is_one_place,
+            ".suspend",
         ),
     )
 

@@ -108,6 +108,9 @@ def _case(raw: object) -> _Case:
         return _Case("path", JobPath.parse(raw))
     if not isinstance(raw, Mapping):
         raise ValueError(f"{raw} is not a count; {_HOW}")
+    for key in ("value", "default", "minus"):
+        if key in raw and (isinstance(raw[key], bool) or not isinstance(raw[key], int) or raw[key] < 0):
+            raise ValueError(f"{key} {raw[key]} is not a number of 0 or more; write one without quotes")
     ways = [way for way in _WAYS if way in raw]
     if unknown := raw.keys() - {*_WAYS, *_TUNING, "value"}:
         raise ValueError(f"{sorted(map(str, unknown))[0]} is not known in a count; {_HOW}")
@@ -192,13 +195,17 @@ def _integer(path: JobPath, scope: Scope) -> int | None:
 
 
 def _indexes(texts: list[str]) -> int:
-    """How many indexes several lists like "1,3-5" name together."""
-    named: set[int] = set()
+    """How many indexes several lists like "1,3-5" name together; by intervals, since they may be long."""
+    spans = []
     for part in ",".join(texts).split(","):
         first, _, last = part.partition("-")
-        if first.isdigit():
-            named.update(range(int(first), min(int(last) if last.isdigit() else int(first), MOST) + 1))
-    return len(named)
+        if first.isascii() and first.isdigit():
+            spans.append((int(first), int(last) if last.isascii() and last.isdigit() else int(first)))
+    total, reached = 0, -1
+    for first_index, last_index in sorted(spans):
+        total += max(last_index - max(first_index - 1, reached), 0)
+        reached = max(reached, last_index)
+    return min(total, MOST)
 
 
 def _test(raw: object) -> Callable[[Scope], bool]:
@@ -228,6 +235,8 @@ def _asked(raw: Mapping[str, Any]) -> Callable[[Scope], bool]:
     path = JobPath.parse(raw["path"])
     if "in" not in raw:
         return _test(raw["path"])
+    if not isinstance(raw["in"], list | tuple):
+        raise ValueError(f"in takes a list; write in: [{raw['in']}]")
     allowed = tuple(raw["in"])
     return lambda scope: path.value(scope) in allowed
 

@@ -130,6 +130,11 @@ class JobPath:
     def wire(self) -> str:
         return self.text
 
+    @property
+    def is_one_place(self) -> bool:
+        """Whether it leads to a single place, at which something can be written."""
+        return all(isinstance(step, str | int | _Filled) for step in self.steps)
+
     def all(self, scope: Scope) -> Iterator[Found]:
         """Everything there is at this path, in the object's own order; maps by name."""
         if self.start == "^":
@@ -180,6 +185,8 @@ def fill(text: str, scope: Scope) -> str:
         inner = found[1]
         if inner in ("name", "key"):
             return scope.name if inner == "name" else scope.key
+        if inner[0] not in ".@^":
+            return found[0]  # Braces of somebody else, such as a shell's.
         value = JobPath.parse(inner).value(scope)
         return "" if value is None else str(value)
 
