@@ -67,6 +67,7 @@ class Ledger:
         if self.keeps:
             for root in tree.roots:
                 self._keep(root)
+        self._kept_idle = [inner.copy() for inner in self.inner] if self.keeps else self.inner
 
     def _keep(self, node: TreeNode) -> list[int]:
         """What a node keeps while nothing is granted, as its parent sees it."""
@@ -131,6 +132,12 @@ class Ledger:
             if over > 0:
                 excess[self.tree.axes.resource[axis]] -= min(amount, over)
         return max(map(mul, excess, node.scale), default=0)
+
+    def keeps_all(self, node: TreeNode, axes: Iterable[int]) -> bool:
+        """Whether taking from a node would free nothing of these cells for others, since it keeps them for itself."""
+        if not self.keeps or node.kept is None:
+            return False
+        return all(self.inner[node.index][axis] <= node.kept[axis] for axis in axes)
 
     def hold(self, queue: TreeNode, need: Need, times: int = 1) -> None:
         """Mark a part of what is granted as not to start yet (-1: as free to start)."""
@@ -245,15 +252,20 @@ class Ledger:
         return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
 
     def excesses(self, node: TreeNode) -> list[Short]:
-        """Where more is granted than a node may hold."""
+        """Where more is granted than a node may hold, or is lent out of what others keep for themselves."""
         granted = self.granted[node.index]
+        if self.keeps:
+            # What is kept can be more than there is; then nobody can be asked for the difference.
+            lent = zip(self.inner[node.index], self._kept_idle[node.index], node.most, strict=True)
+            granted = [amount if amount > max(idle, most) else 0 for amount, idle, most in lent]
+            granted = list(map(max, granted, self.granted[node.index]))
         over = [
             Short(node, (axis,), amount - node.most[axis])
             for axis, amount in enumerate(granted)
             if amount > node.most[axis]
         ]
         for axes, limit, _ in node.capped:
-            held = sum(granted[axis] for axis in axes)
+            held = sum(self.granted[node.index][axis] for axis in axes)
             if held > limit:
                 over.append(Short(node, tuple(axes), held - limit, limited=True))
         return over
