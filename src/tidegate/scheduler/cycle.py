@@ -119,7 +119,7 @@ class Cycle:
         newest_first = list(self.draft.taken)[::-1]
         for taken in sorted(newest_first, key=self._above):
             queue = taken.holding.queue
-            if taken.needed_by is None or queue is None or not (taken.evicts or taken.holding.admitted):
+            if taken.needed_by is None or queue is None or not self._can_be_undone(taken):
                 continue
             self.draft.undo(taken)
             if self.draft.ledger.is_crowded(queue):
@@ -127,6 +127,17 @@ class Cycle:
             else:
                 given_back = True
         return given_back
+
+    def _can_be_undone(self, taken: Taken) -> bool:
+        """Whether its holder is still there to get it, and has not got as much again meanwhile."""
+        holding = taken.holding
+        if taken.evicts:
+            return not holding.admitted
+        pods: dict[int, int] = {}
+        for some in taken.pods:
+            pods[some.index] = pods.get(some.index, 0) + some.count
+        wanted = holding.workload.pod_sets
+        return holding.admitted and all(holding.count(at) + more <= wanted[at].wanted for at, more in pods.items())
 
     def _above(self, taken: Taken) -> Fraction:
         queue = taken.holding.queue
@@ -151,6 +162,7 @@ class Cycle:
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)
+            self.draft.pass_on(holding)
 
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
@@ -174,6 +186,8 @@ class Cycle:
     def close(self) -> None:
         """Nothing stays set aside: the next cycle decides anew."""
         self.held_room.release()
+        if self.draft.taken:
+            self.draft.ledger.nothing_is_fresh()
 
     def _holding(self, workload: Workload, queue: TreeNode) -> Holding:
         holding = self.books.holdings.get(workload.name)

@@ -81,7 +81,7 @@ class Books:
         if held:
             self.ledger.hold(holding.queue, pod, held)
         if present and (left := holding.going(index, flavor) - going):
-            self.ledger.go(holding.queue, pod, left)
+            self.ledger.go(holding.queue, pod, left, fresh=True)
 
     def of(self, queue: TreeNode) -> Iterable[Holding]:
         """The workloads of a Queue that hold something, who gives way first coming first."""

@@ -109,6 +109,16 @@ class Draft:
         pods = [(some.index, some.flavor, some.count) for some in taken.pods]
         return self.shrink(taken.holding, pods, taken.rule, taken.needed_by)
 
+    def pass_on(self, holding: Holding) -> None:
+        """Who lost something and took as much from others keeps it: those gave it for whoever it was lost to."""
+        lost = next((taken for taken in self.taken if taken.holding is holding), None)
+        if lost is None:
+            return
+        for taken in self.taken_for(holding.workload.name):
+            self._give_for(taken, lost.needed_by)
+            if lost.needed_by is None:
+                taken.rule = lost.rule
+
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))

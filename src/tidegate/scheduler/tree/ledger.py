@@ -10,8 +10,8 @@ Theory of operation. Four sums are kept per node and cell, all of them plain add
   held      the part of `granted` that may not start before such pods are gone.
 
 Room that is on its way out is not free, unless for the grants that were given for it. So beyond what is granted a
-node has `going - held` (if above 0) that nobody may use yet; a grant that may wait (`held`) counts against it, one
-that is to start now does not. `reserved` is room set aside for asks that lost patience; see `room.hold`.
+node has `going - held` (if above 0) that nobody may use yet who is to start now. `reserved` is room set aside for asks
+that lost patience; see `room.hold`.
 
 Shares. How much more than its guarantee a node holds, as a part of what its parent could hold:
 
@@ -59,6 +59,8 @@ class Ledger:
         self.keeps = any(node.kept for node in tree.in_order)
         self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
         self.going = [[0] * width for _ in range(nodes)]
+        self.fresh = [[0] * width for _ in range(nodes)]
+        """The part of `going` whose grant was taken back in this very cycle."""
         self.held = [[0] * width for _ in range(nodes)]
         self.reserved = [[0] * width for _ in range(nodes)]
         self._none = [[0] * width] * nodes
@@ -143,9 +145,11 @@ class Ledger:
         """Mark a part of what is granted as not to start yet (-1: as free to start)."""
         _along(self.held, queue, need, times)
 
-    def go(self, queue: TreeNode, need: Need, times: int = 1) -> None:
+    def go(self, queue: TreeNode, need: Need, times: int = 1, *, fresh: bool = False) -> None:
         """Pods without a grant that are still there (-1: gone)."""
         _along(self.going, queue, need, times)
+        if fresh:
+            _along(self.fresh, queue, need, times)
         self._unusable_anywhere += sum(amount for _, amount in need) * times
 
     def reserve(self, node: TreeNode, need: Need, times: int = 1) -> None:
@@ -167,7 +171,7 @@ class Ledger:
         if bound == NO_BOUND:
             return bound
         taken = max(self.granted[node.index][axis], self.inner[node.index][axis])
-        return max(0, bound - taken - self._unusable(node, axis, 0))
+        return max(0, bound - taken - self._unusable(node, axis))
 
     def fits(self, queue: TreeNode, need: Need, *, held: bool = False) -> bool:
         """Whether all of it can be granted below this Queue now, or (`held`) once pods on their way out are gone."""
@@ -180,11 +184,22 @@ class Ledger:
                     return False
         return True
 
-    def fits_at(self, nodes: Iterable[TreeNode], need: Need) -> bool:
-        """Whether it would stay within what these nodes may hold."""
-        return all(
-            self.granted[node.index][axis] + amount <= node.most[axis] for node in nodes for axis, amount in need
-        )
+    def frees_enough(self, queue: TreeNode, need: Need) -> bool:
+        """Whether it fits once those are gone from whom something was taken in this very cycle."""
+        for node in queue.path:
+            index = node.index
+            for axis, amount in need:
+                fresh = self.fresh[index][axis]
+                before = self.going[index][axis] - fresh - max(0, self.held[index][axis] - fresh)
+                taken = max(self.granted[index][axis], self.inner[index][axis]) + self.reserved[index][axis]
+                if taken + max(0, before) + amount > node.most[axis]:
+                    return False
+        return True
+
+    def nothing_is_fresh(self) -> None:
+        """A cycle is over."""
+        for amounts in self.fresh:
+            amounts[:] = [0] * len(amounts)
 
     def shortfalls(self, queue: TreeNode, need: Need, *, held: bool = False) -> Iterator[Short]:
         """Every place where it does not fit, nearest to the Queue first."""
@@ -196,7 +211,7 @@ class Ledger:
                 total = granted[axis] + amount
                 if rise > 0:
                     total = max(total, inner[axis] + rise)
-                lacking = total + self._unusable(node, axis, amount if held else 0) - most[axis]
+                lacking = total + self._unusable(node, axis, held=held) - most[axis]
                 if lacking > 0:
                     yield Short(node, (axis,), lacking)
             if kept:
@@ -213,14 +228,15 @@ class Ledger:
             for axis in axes:
                 amount = asked.get(axis, 0)
                 total += self.granted[queue.index][axis] + amount
-                total += self._unusable(queue, axis, amount if held else 0)
+                total += self._unusable(queue, axis, held=held)
             if total > limit:
                 yield Short(queue, tuple(axes), total - limit, limited=True)
 
-    def _unusable(self, node: TreeNode, axis: int, waiting: int) -> int:
-        """Room that is neither granted nor free: still in use by pods that leave, or set aside."""
-        going = self.going[node.index][axis]
-        leaving = max(0, going - self.held[node.index][axis] - waiting) if going else 0
+    def _unusable(self, node: TreeNode, axis: int, *, held: bool = False) -> int:
+        """Room that is neither granted nor free: set aside, or still in use by pods that leave. For pods that may wait
+        until those are gone (`held`) it is as good as free."""
+        going = 0 if held else self.going[node.index][axis]
+        leaving = max(0, going - self.held[node.index][axis]) if going else 0
         return leaving + self.reserved[node.index][axis]
 
     def really_free(self, queue: TreeNode, need: Need) -> bool:
@@ -247,7 +263,7 @@ class Ledger:
         for node in queue.path:
             granted, inner = self.granted[node.index], self.inner[node.index]
             for axis, most in enumerate(node.most):
-                if max(granted[axis], inner[axis]) + self._unusable(node, axis, 0) > most:
+                if max(granted[axis], inner[axis]) + self._unusable(node, axis) > most:
                     return True
         return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
 
