@@ -113,7 +113,7 @@ def hosts(part: Part, queue: TreeNode, flavors: Flavors) -> Iterator[tuple[str, 
 
 def hosting(part: Part, queue: TreeNode, flavors: Flavors, flavor: str) -> Hosting:
     """Whether the pods of a part could stand on nodes of a flavor that this queue's tree has at all."""
-    capacity = queue.path[-1].capacities
+    capacity = queue.root.capacities
     if any(not capacity.get((flavor, resource)) for resource in part.requests):
         return Hosting.NOWHERE
     return flavors.hosting(flavor, part.requests, part.node_selector)

@@ -39,7 +39,7 @@ class Line:
         """Whether asks that do not fit have a turn too."""
         self._policies = [_policy(node, policies) for node in tree.in_order]
         self._watch = Watch(tree, ledger)
-        size = len(tree.in_order)
+        size = tree.size
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(size)]
         self._heaps: list[list[Any]] = [[] for _ in range(size)]
         self._tight_heaps: list[list[Any]] = [[] for _ in range(size)]
