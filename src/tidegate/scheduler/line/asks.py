@@ -139,6 +139,11 @@ def floor_kind(workload: Workload, *, impatient: bool = False) -> Kind:
     return Kind(parts, True, workload.priority, impatient, workload.max_run_seconds)
 
 
+def floor_rank(workload: Workload) -> tuple[int, bool]:
+    """Where the row of a floor stands among those of its Queue."""
+    return (-workload.priority, False)
+
+
 def floor_place(workload: Workload) -> Place:
     return (workload.created, workload.name)
 

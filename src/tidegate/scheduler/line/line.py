@@ -92,6 +92,10 @@ class Line:
             self._watch.add(row)
         return row
 
+    def known_row(self, queue: TreeNode, kind: Kind) -> Row | None:
+        """Where asks of this kind stand, if anybody does."""
+        return self._rows[queue.index].get(kind)
+
     def _add(self, row: Row, at: Place) -> None:
         row.asks.add(at)
         if row.asks[0] is at and not row.failed:
@@ -157,16 +161,22 @@ class Line:
             if sibling.is_queue:
                 self._stale[sibling] = None
 
-    def reopen(self) -> None:
-        """Whoever was set aside or blocked may try again."""
-        for row in {id(row): row for row in (*self._failed, *self._tight)}.values():
+    @property
+    def failures(self) -> int:
+        """How many rows were set aside since all were open."""
+        return len(self._failed)
+
+    def reopen(self, since: int = 0) -> None:
+        """Whoever was set aside or blocked may try again; `since`: only those set aside after so many."""
+        again = self._failed[since:] if since else [*self._failed, *self._tight]
+        for row in {id(row): row for row in again}.values():
             if row.tight:
                 self._watch.add(row)
             row.failed = row.tight = False
             if row.asks:
                 self._offer(row)
-        self._failed.clear()
-        self._tight.clear()
+        del self._failed[since:]
+        self._tight = [row for row in self._tight if row.tight]
         for index in self._blocked:
             for child in self.tree.in_order[index].children:
                 self._stale[child] = None
