@@ -10,7 +10,7 @@ weighed again when something happens in it. Entries that are out of date are rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
@@ -160,6 +160,11 @@ class Line:
         for sibling in ask.queue.parent.children:
             if sibling.is_queue:
                 self._stale[sibling] = None
+
+    @property
+    def set_aside_rows(self) -> Sequence[Row]:
+        """Rows of which the first was looked at in vain."""
+        return self._failed
 
     @property
     def failures(self) -> int:
