@@ -17,6 +17,7 @@ BANNED = {"utils", "helpers", "common", "manager", "misc"}
 PURE = (
     "model",
     "scheduler",
+    "workloads",
     "local/kinds",
     "local/patch",
     "local/schema",
