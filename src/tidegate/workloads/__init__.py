@@ -22,7 +22,7 @@ from tidegate.workloads.names import (
     queue_of,
     workload_name,
 )
-from tidegate.workloads.pods import PodFacts, gated, pod_facts
+from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts
 from tidegate.workloads.start import Allowance, start, stop
 
 __all__ = [
@@ -36,10 +36,12 @@ __all__ = [
     "WORKLOAD",
     "Allowance",
     "PodFacts",
+    "asks_as",
     "describe",
     "ended_pods",
     "gated",
     "group_of",
+    "lifted",
     "pod_facts",
     "queue_of",
     "restored",

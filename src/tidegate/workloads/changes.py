@@ -13,10 +13,10 @@ from typing import Any
 
 from tidegate.model.jobs import Obj, peek, put, without
 from tidegate.model.problems import Path
-from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, WORKLOAD
+from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, QUEUE, WORKLOAD
 
 _ANNOTATIONS: Path = ("metadata", "annotations")
-_NOTES = (BEFORE, GRANTED, WORKLOAD, POD_SET, FLAVOR)
+_NOTES = (BEFORE, GRANTED, WORKLOAD, POD_SET, FLAVOR, QUEUE)
 """Annotations that `remember` writes; they need no remembering themselves."""
 
 

@@ -7,7 +7,7 @@ import hashlib
 from tidegate.model.jobs import Obj, inside
 
 QUEUE = "tidegate.dev/queue"
-"""Label: the Queue."""
+"""Label: the Queue. On pods that were granted, an annotation too: the Queue whose quota they use."""
 PRIORITY_CLASS = "tidegate.dev/priority-class"
 """Label: the PriorityClass."""
 WORKLOAD = "tidegate.dev/workload"

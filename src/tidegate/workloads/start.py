@@ -9,7 +9,7 @@ from typing import Any
 
 from tidegate.model.jobs import JobKind, Kinds, Obj, PodPlace, PodSetShape, builtin, peek, podsets, with_suspend
 from tidegate.workloads.changes import Draft, restored
-from tidegate.workloads.names import FLAVOR, GATE, GRANTED, POD_SET, WORKLOAD
+from tidegate.workloads.names import FLAVOR, GATE, GRANTED, POD_SET, QUEUE, WORKLOAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +28,12 @@ def start(
     workload: str,
     allowed: Mapping[str, Allowance],
     *,
+    queue: str = "",
     referred: Obj | None = None,
     kinds: Kinds | None = None,
 ) -> Obj:
-    """The application, let go with what its Workload was granted, by pod set. Whatever an earlier start had written is
-    replaced, so that it also grows and shrinks one that runs."""
+    """The application, let go with what its Workload (of that Queue) was granted, by pod set. Whatever an earlier
+    start had written is replaced, so that it also grows and shrinks one that runs."""
     draft = Draft(restored(obj))
     find = (kinds or builtin()).find
     granted = {name: allowance.count for name, allowance in sorted(allowed.items())}
@@ -41,7 +42,7 @@ def start(
         allowance = allowed.get(shape.name)
         if allowance is not None:
             _let_go(draft, shape, allowance)
-            _mark(draft, shape, workload, allowance, notes)
+            _mark(draft, shape, {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor}, notes)
     started = draft.remember(notes)
     return started if entry.suspend is None else with_suspend(entry, started, False)
 
@@ -68,11 +69,11 @@ def _let_go(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
             draft.write((*place.pod, "schedulingGates"), left)
 
 
-def _mark(draft: Draft, shape: PodSetShape, workload: str, allowance: Allowance, notes: dict[str, str]) -> None:
+def _mark(draft: Draft, shape: PodSetShape, marks: Mapping[str, str], notes: dict[str, str]) -> None:
     """Pods say whose they are, so that whoever counts them need not know how they came to be."""
     if shape.place is None:
         return
-    marks = {WORKLOAD: workload, POD_SET: shape.name} | ({FLAVOR: allowance.flavor} if allowance.flavor else {})
+    marks = {POD_SET: shape.name} | {key: value for key, value in marks.items() if value}
     if shape.place.is_object:
         notes.update(marks)
     else:
