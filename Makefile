@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: constraints help setup demo test lint test-kube kube conformance bench clean
+.PHONY: constraints help setup demo test lint test-kube kube conformance bench laws clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -44,8 +44,12 @@ conformance: setup kube  ## Kubernetes' own conformance tests of its API machine
 	@$(PYTHON) tools/build_kube.py e2e.test
 	$(BIN)/python tools/run_conformance.py
 
-bench: setup kube  ## embedded against etcd + kube-apiserver, in one table
+bench: setup kube  ## embedded against etcd + kube-apiserver, and what a cycle costs as what waits grows
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.scheduler
+
+laws: setup  ## the planner's laws over 10,000 random histories each (an hour or two)
+	TIDEGATE_HISTORIES=$(or $(HISTORIES),10000) $(PYTEST) tests/properties -n auto
 
 constraints:  ## renew the pinned versions from what .venv has (then run the tests)
 	@{ echo "# Exact versions for development and tests; make setup uses them. Renew: make constraints"; \

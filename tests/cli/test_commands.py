@@ -12,7 +12,7 @@ import pytest
 
 from tidegate.local.machine import Machine
 
-COMMANDS = ["up", "down", "demo"]
+COMMANDS = ["up", "down", "demo", "simulate", "render", "convert"]
 
 
 def tidegate(*arguments: str, timeout_s: float = 60, **env: str) -> subprocess.CompletedProcess[str]:

@@ -109,7 +109,7 @@ def test_what_is_no_job_is_handed_on(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "# changed: ConfigMap: it is no job" in out
 
 
-@pytest.mark.parametrize("scheduler", ["kueue", "yunikorn", "volcano"])
+@pytest.mark.parametrize("scheduler", ["kueue", "yunikorn", "volcano", "tidegate"])
 def test_queues_are_rendered_and_checked(capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str) -> None:
     code, out, _ = run(capsys, "--queues", "--for", scheduler, QUEUES)
     assert code == 0

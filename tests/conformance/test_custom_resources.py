@@ -42,7 +42,7 @@ def widgets(cluster: Cluster, namespace: str) -> Any:
     )
     cluster.create(CRDS, made)
     path = f"/apis/{group}/v1/namespaces/{namespace}/widgets"
-    cluster.eventually(path, lambda reply: reply.status == 200, timeout_s=10)
+    cluster.eventually(path, lambda reply: reply.status == 200)
     yield path
     cluster.http("DELETE", f"{CRDS}/widgets.{group}")
 
@@ -119,7 +119,7 @@ def test_a_changed_definition_is_in_force_within_seconds(cluster: Cluster, widge
     def tighter(_: object) -> bool:
         return cluster.http("POST", f"{widgets}?dryRun=All", widget(widgets, size=6)).status == 422
 
-    cluster.eventually(widgets, tighter, timeout_s=10)
+    cluster.eventually(widgets, tighter)
 
 
 def test_a_second_version_shows_the_same_objects(cluster: Cluster, widgets: str) -> None:
@@ -129,7 +129,7 @@ def test_a_second_version_shows_the_same_objects(cluster: Cluster, widgets: str)
     made["spec"]["versions"].append(made["spec"]["versions"][0] | {"name": "v2", "storage": False})
     cluster.http("PUT", f"{CRDS}/widgets.{group}", made)
     other = widgets.replace("/v1/", "/v2/")
-    cluster.eventually(f"{other}/w", lambda reply: reply.status == 200, timeout_s=10)
+    cluster.eventually(f"{other}/w", lambda reply: reply.status == 200)
     assert cluster.get(f"{other}/w")["apiVersion"] == f"{group}/v2"
     assert cluster.get(f"{widgets}/w")["apiVersion"] == f"{group}/v1"
 

@@ -236,12 +236,12 @@ def test_wait_for_condition_field_and_deletion(kubectl: Kubectl) -> None:
 
     timer = threading.Timer(0.5, later)
     timer.start()
-    assert "condition met" in kubectl("wait", "pod/p", "--for=condition=Ready", "--timeout=20s")
+    assert "condition met" in kubectl("wait", "pod/p", "--for=condition=Ready", "--timeout=60s")
     timer.join()
-    kubectl("wait", "pod/p", "--for=jsonpath={.status.phase}=Running", "--timeout=20s")
+    kubectl("wait", "pod/p", "--for=jsonpath={.status.phase}=Running", "--timeout=60s")
     assert "timed out" in kubectl("wait", "pod/p", "--for=condition=Nothing", "--timeout=1s", code=1)
     kubectl("delete", "pod", "p", "--wait=false")
-    kubectl("wait", "pod/p", "--for=delete", "--timeout=20s")
+    kubectl("wait", "pod/p", "--for=delete", "--timeout=60s")
 
 
 def test_scale_and_rollout(kubectl: Kubectl) -> None:
@@ -279,7 +279,7 @@ def test_custom_kinds_are_first_class(kubectl: Kubectl) -> None:
     )
     kubectl.cluster.create(CRDS, made)
     kubectl.cluster.eventually(f"/apis/{group}/v1", lambda reply: reply.status == 200)
-    kubectl("wait", "--for=condition=Established", f"crd/widgets.{group}", "--timeout=20s")
+    kubectl("wait", "--for=condition=Established", f"crd/widgets.{group}", "--timeout=60s")
     widget = f"apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec: {{size: 3}}\n"
     kubectl.cluster.eventually("/openapi/v3", lambda reply: f"apis/{group}/v1" in reply.json["paths"])
     kubectl("apply", "-f", "-", stdin=widget)
@@ -309,6 +309,6 @@ def test_api_resources_versions_and_cluster_info(kubectl: Kubectl) -> None:
 
 def test_events_and_quota_are_listed(kubectl: Kubectl) -> None:
     kubectl("create", "quota", "q", "--hard=pods=5")
-    kubectl("wait", "quota/q", "--for=jsonpath={.status.hard.pods}=5", "--timeout=20s")
+    kubectl("wait", "quota/q", "--for=jsonpath={.status.hard.pods}=5", "--timeout=60s")
     assert "pods: 0/5" in kubectl("get", "quota")
     kubectl("events")

@@ -14,6 +14,7 @@ from websockets.typing import Origin
 
 from tests.conformance.objects import CRDS, MERGE, METADATA, TABLE, config_map, core, definition
 from tests.harness import Cluster
+from tests.harness.cluster import PATIENCE_S
 
 Json = Any
 END = "k8s.io/initial-events-end"
@@ -183,11 +184,14 @@ def test_a_watch_over_websocket_sends_one_event_per_text_frame(cluster: Cluster,
     headers = {"Authorization": f"Bearer {cluster.token}"}
     cluster.create(path, {"metadata": {"name": "before"}})
     events = []
-    with connect(url, ssl=context, origin=Origin(cluster.url), additional_headers=headers, proxy=None) as socket:
+    origin = Origin(cluster.url)
+    with connect(
+        url, ssl=context, origin=origin, additional_headers=headers, proxy=None, open_timeout=PATIENCE_S
+    ) as socket:
         cluster.create(path, {"metadata": {"name": "after"}})
         try:
             while True:
-                frame = socket.recv(timeout=10)
+                frame = socket.recv(timeout=PATIENCE_S)
                 assert isinstance(frame, str)
                 events.append(json.loads(frame))
         except ConnectionClosed:

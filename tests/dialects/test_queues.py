@@ -191,3 +191,15 @@ def test_what_a_scheduler_cannot_say_is_said() -> None:
 def test_a_tree_that_does_not_hold_together_is_refused(objects: list[Json], said: str) -> None:
     with pytest.raises(DialectError, match=said):
         parse_tree(objects)
+
+
+def test_a_lending_limit_above_the_quota_is_the_quota() -> None:
+    """Kueue's webhook refuses it, and it means no more than all there is."""
+    objects = copy.deepcopy(COMPANY)
+    objects[3]["spec"]["quotas"] = [
+        {"flavor": "default", "resources": {"cpu": {"nominalQuota": "4", "lendingLimit": "9"}}}
+    ]
+    done = TARGETS["kueue"](parse_tree(objects))
+    lab = next(obj for obj in done.objects if obj["kind"] == "ClusterQueue" and obj["metadata"]["name"] == "lab")
+    assert lab["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["lendingLimit"] == "4"
+    assert any("more than there is to lend" in note.message for note in done.notes)

@@ -13,9 +13,9 @@ from typing import Any
 from tests.differential.normal import Normal
 from tests.differential.stories import Step, Story, changed
 from tests.harness import Cluster, Reply
+from tests.harness.cluster import PATIENCE_S
 
 Json = Any
-PATIENCE_S = 20
 
 
 @dataclass(frozen=True, slots=True)

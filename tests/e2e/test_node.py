@@ -1,13 +1,21 @@
-"""kubectl on pods that run: logs, exec, and a node agent that dies and comes back."""
+"""kubectl on pods that run: logs, exec, port-forward, and a node agent that dies and comes back."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.harness import Cluster, Embedded
+from tests.harness.cluster import PATIENCE_S
+from tools.build_kube import assets
 
 pytestmark = pytest.mark.kube
 Json = Any
@@ -59,6 +67,43 @@ def test_exec_runs_in_the_pod_and_returns_its_status(machine: Embedded, namespac
     assert (done.code, done.out) == (3, "hello")
     assert "err\n" in done.err
     assert machine.cluster.kubectl("-n", namespace, "exec", "absent", "--", "true").code == 1
+
+
+SERVER = "import http.server as h; h.HTTPServer(('0.0.0.0', 8123), h.SimpleHTTPRequestHandler).serve_forever()"
+
+
+def test_a_port_is_forwarded_for_as_many_connections_as_come(machine: Embedded, namespace: str) -> None:
+    """kubectl says where it listens; what is asked there is answered by the pod, and a refusal by the pod is told."""
+    where = run(machine.cluster, namespace, "web", f'cd /; exec {sys.executable} -c "{SERVER}"')
+    assert machine.cluster.get(where)["status"]["podIP"]
+    command = [str(assets() / "kubectl"), "-n", namespace, "port-forward", "pod/web", ":8123"]
+    kubectl = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=machine.cluster.kubectl_env())
+    try:
+        assert kubectl.stdout is not None
+        told = re.search(r"127\.0\.0\.1:(\d+) -> 8123", kubectl.stdout.readline())
+        assert told is not None
+        address = f"http://127.0.0.1:{told[1]}"
+        for _ in range(3):
+            assert answered(f"{address}/") == 200
+        assert answered(f"{address}/absent-{namespace}") == 404
+    finally:
+        kubectl.terminate()
+        kubectl.communicate(timeout=60)
+
+
+def answered(url: str) -> int:
+    """The status of an answer; asked again while the program in the pod is still starting."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:
+                return int(reply.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except OSError:
+            assert time.monotonic() < deadline, f"{url} is not answered"
+            time.sleep(0.1)
 
 
 @pytest.mark.parametrize("kills", [10])

@@ -19,6 +19,9 @@ from tools.build_kube import assets
 
 Json = Any
 
+PATIENCE_S = 60.0
+"""How long to wait for what is to happen soon: machines are shared, and a failure is to mean something."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -187,7 +190,7 @@ class Cluster:
         assert reply.status < 300, f"{method} {path}: {reply.status} {reply.body[:500]!r}"
         return reply.json
 
-    def eventually(self, path: str, accept: Any, *, timeout_s: float = 30) -> Reply:
+    def eventually(self, path: str, accept: Any, *, timeout_s: float = PATIENCE_S) -> Reply:
         """The first answer to GET `path` that `accept(reply)` is true of; asked again until then."""
         deadline = time.monotonic() + timeout_s
         while True:

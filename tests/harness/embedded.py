@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from tests.harness import processes
-from tests.harness.cluster import Cluster
+from tests.harness.cluster import PATIENCE_S, Cluster
 from tidegate.local.machine import Machine
 
 
@@ -42,7 +42,7 @@ class Embedded:
     def data(self) -> Path:
         return self.folder / "data"
 
-    def start(self, *, timeout_s: float = 30) -> Cluster:
+    def start(self, *, timeout_s: float = PATIENCE_S) -> Cluster:
         """Start the server (again), and the agent if asked; returns when requests are answered."""
         started = time.monotonic()
         kubeconfig = self.data / "kubeconfig"
@@ -62,7 +62,7 @@ class Embedded:
             raise
         return self.cluster
 
-    def start_agent(self, *, stop_pods: bool = True, timeout_s: float = 30) -> None:
+    def start_agent(self, *, stop_pods: bool = True, timeout_s: float = PATIENCE_S) -> None:
         """Start the node agent as `tidegate up` does; returns when its node is ready for pods."""
         self._run("agent", Machine(self.data).agent_command(stop_pods=stop_pods))
         path = "/api/v1/nodes/local"

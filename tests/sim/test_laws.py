@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.scheduler import Cause, Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, plan
 from tidegate.sim.scenario.reading import read_scripts
-from tidegate.sim.simulation import NeverSettlesError, Planner, Simulation
+from tidegate.sim.simulation import NeverSettlesError, Planning, Simulation
 
 WORLD = """\
 kind: Scenario
@@ -28,7 +28,7 @@ spec:
 """
 
 
-def simulation(tmp_path: Path, planner: Planner) -> Simulation:
+def simulation(tmp_path: Path, planner: Planning) -> Simulation:
     path = tmp_path / "world.yaml"
     path.write_text(WORLD)
     script = read_scripts(path)[0]
@@ -41,7 +41,7 @@ def simulation(tmp_path: Path, planner: Planner) -> Simulation:
     return made
 
 
-def laws_broken(tmp_path: Path, planner: Planner) -> set[int]:
+def laws_broken(tmp_path: Path, planner: Planning) -> set[int]:
     return {breach.law for _, breach in simulation(tmp_path, planner).breaches}
 
 

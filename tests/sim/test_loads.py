@@ -18,6 +18,7 @@ from tidegate.sim.results.measures import percentile, summary
 from tidegate.sim.scenario.playing import Result, play
 from tidegate.sim.scenario.reading import read_scripts
 from tidegate.sim.scenario.source import MalformedError
+from tidegate.sim.simulation import Simulation
 
 SYNTHETIC = """\
 kind: Scenario
@@ -51,6 +52,17 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
     one, again, other = played(tmp_path, 1), played(tmp_path, 1), played(tmp_path, 2)
     assert one.world.timeline == again.world.timeline
     assert one.world.timeline != other.world.timeline
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_planner_that_keeps_what_it_knows_gives_the_same_run(tmp_path: Path, seed: int) -> None:
+    """As the pure function, asked from scratch every time."""
+    kept = played(tmp_path, seed)
+    world = kept.script.world(seed)
+    simulation = Simulation(world)
+    while (at := simulation.next_at) is not None:
+        simulation.step(at)
+    assert world.timeline == kept.world.timeline
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -15,7 +15,7 @@ from tidegate.scheduler import BUILT_IN, Instant, Plan, Policies, Snapshot, plan
 from tidegate.sim.laws import Breach, LawChecker
 from tidegate.sim.world import World, carry_out
 
-Planner = Callable[[Snapshot, Instant], Plan]
+Planning = Callable[[Snapshot, Instant], Plan]
 Settled = Callable[[World, Plan], None]
 
 _MOST_ROUNDS = 100
@@ -29,9 +29,9 @@ class NeverSettlesError(Exception):
 class Simulation:
     """A world under a planner. Broken laws are kept, with the moment; `on_settled` hears of every settled moment."""
 
-    def __init__(self, world: World, *, policies: Policies = BUILT_IN, planner: Planner | None = None) -> None:
+    def __init__(self, world: World, *, policies: Policies = BUILT_IN, planner: Planning | None = None) -> None:
         self.world = world
-        self.planner: Planner = planner or (lambda snapshot, now: plan(snapshot, now, policies=policies))
+        self.planner: Planning = planner or (lambda snapshot, now: plan(snapshot, now, policies=policies))
         self.on_settled: list[Settled] = []
         self.breaches: list[tuple[Instant, Breach]] = []
         self.plans = 0

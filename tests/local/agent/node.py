@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.harness import Cluster
 from tests.harness.certificates import Serving
+from tests.harness.cluster import PATIENCE_S
 
 __all__ = ["Node", "Serving", "container"]
 
@@ -74,7 +75,7 @@ class Node:
     def stop(self) -> int:
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=PATIENCE_S)
 
     def dispose(self) -> None:
         """Deletes every pod and waits until nothing of them is left, then ends the agent and its Node."""
@@ -101,7 +102,7 @@ class Node:
         self.cluster.http("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}{query}")
 
     def until(
-        self, namespace: str, accept: Callable[[dict[str, Any]], Any], name: str = "pod", timeout_s: float = 30
+        self, namespace: str, accept: Callable[[dict[str, Any]], Any], name: str = "pod", timeout_s: float = PATIENCE_S
     ) -> dict[str, Any]:
         """The pod, as soon as `accept` is true of it."""
         path = f"/api/v1/namespaces/{namespace}/pods/{name}"
@@ -109,7 +110,7 @@ class Node:
         found: dict[str, Any] = reply.json
         return found
 
-    def ended(self, namespace: str, name: str = "pod", timeout_s: float = 30) -> dict[str, Any]:
+    def ended(self, namespace: str, name: str = "pod", timeout_s: float = PATIENCE_S) -> dict[str, Any]:
         return self.until(
             namespace, lambda pod: pod["status"]["phase"] in ("Succeeded", "Failed"), name, timeout_s=timeout_s
         )
@@ -129,7 +130,7 @@ class Node:
         assert reply.status == 200, reply.body
         return reply.body.decode()
 
-    def eventually(self, condition: Callable[[], Any], *, what: str, timeout_s: float = 20) -> None:
+    def eventually(self, condition: Callable[[], Any], *, what: str, timeout_s: float = PATIENCE_S) -> None:
         deadline = time.monotonic() + timeout_s
         while not condition():
             assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"

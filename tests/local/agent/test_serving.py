@@ -85,7 +85,7 @@ def test_a_terminal_has_a_size_and_a_session(cluster: Cluster, node: Node, names
     reading = threading.Thread(target=read)
     reading.start()
     assert process.wait(timeout=30) == 0
-    reading.join(timeout=10)
+    reading.join(timeout=60)
     os.close(near)
     assert b"/dev/pts/" in said
     assert b"over" in said

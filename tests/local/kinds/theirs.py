@@ -77,6 +77,10 @@ def comparable(obj: Json, sort: Sort, theirs: Json) -> Json:
         _hand_out(kept["spec"], theirs["spec"])
     if sort.kind == "Namespace":
         kept.get("status", {}).pop("conditions", None)
+    for condition in kept.get("status", {}).get("conditions") or ():
+        if condition.get("reason") == "SchedulingGated":
+            # A slow server says so a second after the pod was made.
+            condition.pop("lastTransitionTime", None)
     return pruned(kept)
 
 

@@ -89,17 +89,16 @@ def _all(
     if tree.nodes and config.scheduler in TARGETS:
         rendering = _tree(config.scheduler, tree)
         objects, notes = list(rendering.objects), list(rendering.notes)
-    elif tree.nodes and config.scheduler != "tidegate":
+    elif tree.nodes:
         notes.append(Note(Fate.DROPPED, "queues", f"{config.scheduler} has none; the queue tree is left out"))
-    others = [obj for obj in given if config.scheduler == "tidegate" or not is_queue_object(obj)]
+    others = [obj for obj in given if not is_queue_object(obj)]
     strangers = [obj for obj in others if kinds.find(obj) is None]
-    if len(strangers) == len(given) and strangers:
+    if strangers and len(strangers) == len(given):
         kinds.of(strangers[0])
     for obj in others:
         if obj in strangers:
             objects.append(obj)
-            if not is_queue_object(obj):
-                notes.append(Note(Fate.CHANGED, str(obj.get("kind")), "it is no job, and is handed on as it is"))
+            notes.append(Note(Fate.CHANGED, str(obj.get("kind")), "it is no job, and is handed on as it is"))
             continue
         obj = _in_namespace(obj, told.namespace)  # noqa: PLW2901
         done = render(obj, _submission(told, config.scheduler, tree, obj), config, kinds=kinds)

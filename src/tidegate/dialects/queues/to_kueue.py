@@ -108,7 +108,11 @@ def _metadata(name: str, not_stated: list[str], mark: str = "") -> Json:
 
 
 def _quota(node: ClusterQueue, quota: ResourceQuota, nominal: Quantity, notes: Notes) -> Json:
-    limits = {"borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
+    lent = quota.lending_limit
+    if lent is not None and lent > quota.nominal_quota:
+        notes.changed(f"lendingLimit of ClusterQueue {node.metadata.name}", f"{lent} is more than there is to lend")
+        lent = quota.nominal_quota
+    limits = {"borrowingLimit": quota.borrowing_limit, "lendingLimit": lent}
     limits = {name: limit for name, limit in limits.items() if limit is not None}
     if limits and node.spec.parent is None:
         notes.dropped(

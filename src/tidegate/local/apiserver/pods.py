@@ -124,11 +124,23 @@ def log_errors(query: dict[str, str]) -> list[FieldError]:
 
 
 async def connect(api: Api, call: Call) -> Response:
-    """exec, attach and port-forward: the connection is handed to the node's agent as it is."""
+    """exec and attach: the connection is handed to the node's agent as it is."""
     container = _container(api, call)
     path = {"exec": "exec", "attach": "attach"}[call.subresource]
     passed = {key: value for key, value in call.query.items() if key != "container"}
     return await api.nodes.tunnel(container.node, f"/{path}/{container.path}", passed, call.request)
+
+
+async def forward(api: Api, call: Call) -> Response:
+    """port-forward: as exec, for a pod as a whole."""
+    row = api.store.get(call.served.key(call.namespace, call.name))
+    if row is None:
+        raise not_found("", "pods", call.name)
+    name = decode(row.value)["spec"].get("nodeName")
+    node = api.store.get(f"core/nodes/{name}") if name else None
+    if node is None:
+        raise bad_request(f"pod {call.name} does not have a host assigned")
+    return await api.nodes.tunnel(decode(node.value), f"/portForward/{call.namespace}/{call.name}", {}, call.request)
 
 
 @dataclass(frozen=True, slots=True)

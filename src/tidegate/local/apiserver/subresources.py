@@ -30,6 +30,7 @@ SPECIAL: dict[tuple[str, str, str], Special] = {
     ("", "pods", "log"): pods.log,
     ("", "pods", "exec"): pods.connect,
     ("", "pods", "attach"): pods.connect,
+    ("", "pods", "portforward"): pods.forward,
     ("", "pods", "ephemeralcontainers"): _plain,
     ("", "pods", "resize"): _plain,
     ("", "namespaces", "finalize"): _plain,

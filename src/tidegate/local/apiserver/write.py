@@ -34,7 +34,7 @@ from tidegate.local.kinds import metadata as rules
 from tidegate.local.kinds.core.event import NEWER as NEWER_EVENT
 from tidegate.local.kinds.core.event import to_core, whole
 from tidegate.local.kinds.strategy import Strategy
-from tidegate.local.patch import settled
+from tidegate.local.patch import identical, settled
 from tidegate.local.store import Row, StaleError
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -275,7 +275,7 @@ def count_generation(call: Call, obj: Object, old: Object) -> None:
     ignored = ("metadata", "status", "kind", "apiVersion")
     wanted = {key: value for key, value in obj.items() if key not in ignored}
     known = {key: value for key, value in old.items() if key not in ignored}
-    if wanted != known:
+    if not identical(wanted, known):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 

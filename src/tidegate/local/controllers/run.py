@@ -51,7 +51,7 @@ async def run_controllers(client: Client, *, root_ca: str, clock: Callable[[], d
         NamespaceController(client, caches, root_ca),
         PodGcController(client, caches, clock),
         NodeLifecycleController(client, caches, clock),
-        NodeTaintController(client, caches),
+        NodeTaintController(client, caches, clock),
         ProtectionController(client, caches),
         QuotaController(client, caches),
     ]

@@ -134,7 +134,8 @@ class CustomResource:
         found += self._scale_errors(obj) + self._embedded_errors(obj)
         if self._repeats:
             found += self._repeats(obj, "")
-        return found + self._rule_errors(found, obj, None)
+        unnamed = [] if obj.get("metadata", {}).get("name") else [errors.required("metadata.name")]
+        return found + self._rule_errors(found + unnamed, obj, None)
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
         """What is wrong with a changed object; values that were wrong before and did not change are let be."""

@@ -34,9 +34,11 @@ class Thing:
 
 def thing(manifest: object) -> Thing:
     """What a manifest means; ManifestError with everything that is wrong with it."""
-    if isinstance(manifest, Mapping) and manifest.get("kind") in KUBERNETES:
-        return _of_kubernetes(manifest)
     name = manifest.get("kind") if isinstance(manifest, Mapping) else None
+    if name is not None and not isinstance(name, str):
+        raise _wrong("kind", f"is not text; write one of {', '.join(SIMULATED)}")
+    if isinstance(manifest, Mapping) and name in KUBERNETES:
+        return _of_kubernetes(manifest)
     if name in KINDS and name not in SIMULATED:
         raise _wrong("kind", f"{name} is not simulated; write its Workload instead")
     return _of_tidegate(decode(_known(manifest)))

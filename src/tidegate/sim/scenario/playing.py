@@ -11,6 +11,7 @@ from tidegate.model.kinds.cluster_queue import ClusterQueueSpec
 from tidegate.model.kinds.queue import ROOT
 from tidegate.model.problems import Path as Field
 from tidegate.scheduler import BUILT_IN, Instant, Plan, Policies
+from tidegate.sim.planning import KeepingPlanner
 from tidegate.sim.results.history import History
 from tidegate.sim.scenario.judging import failing
 from tidegate.sim.scenario.script import Moment, Script
@@ -54,7 +55,8 @@ def play(
     result = Result(script, script.world(seed), seed, policy)
     if policy is not None:
         _rule_by(policy, result.world)
-    simulation = Simulation(result.world, policies=policies)
+    keeping = KeepingPlanner(policies) if script.is_open_ended else None
+    simulation = Simulation(result.world, policies=policies, planner=keeping)
     simulation.on_settled.append(result.history.record)
     if progress is not None:
         simulation.on_settled.append(lambda world, _: progress(world.now))

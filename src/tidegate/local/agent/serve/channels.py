@@ -1,4 +1,4 @@
-"""The channels of exec and attach: one WebSocket that carries stdin, output, errors, the result and terminal sizes."""
+"""WebSockets: the channels of exec and attach (input, output, the result, terminal sizes), and plain tunnels."""
 
 from __future__ import annotations
 
@@ -28,16 +28,7 @@ class Channels:
     @classmethod
     async def open(cls, asked: Asked, answer: Answer) -> Channels | None:
         """Answers the upgrade; None if it was not one we speak."""
-        from websockets.server import ServerProtocol
-        from websockets.typing import Subprotocol
-
-        answer.taken_over = True
-        protocol = ServerProtocol(subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS], max_size=None)
-        protocol.receive_data(asked.head)
-        events = protocol.events_received()
-        if events:
-            protocol.send_response(protocol.accept(events[0]))  # type: ignore[arg-type]
-        await _flush(protocol, answer.writer)
+        protocol = await _upgraded(asked, answer, SUBPROTOCOLS)
         return cls(answer, protocol) if protocol.state.name == "OPEN" else None
 
     async def send(self, channel: int, payload: bytes) -> None:
@@ -67,6 +58,62 @@ class Channels:
         if self._protocol.state.name == "OPEN":
             self._protocol.send_close(1000)
             await _flush(self._protocol, self._writer)
+
+
+class Tunnel:
+    """A WebSocket that carries one stream of bytes, in frames of any size."""
+
+    def __init__(self, answer: Answer, protocol: ServerProtocol) -> None:
+        self._reader, self._writer, self._protocol = answer.reader, answer.writer, protocol
+
+    @classmethod
+    async def open(cls, asked: Asked, answer: Answer, subprotocol: str) -> Tunnel | None:
+        """Answers the upgrade; None if it was not for this subprotocol."""
+        protocol = await _upgraded(asked, answer, (subprotocol,))
+        return cls(answer, protocol) if protocol.state.name == "OPEN" else None
+
+    async def write(self, payload: bytes) -> None:
+        if self._protocol.state.name == "OPEN":
+            self._protocol.send_binary(payload)
+            await _flush(self._protocol, self._writer)
+
+    async def read(self) -> bytes | None:
+        """What came next; None when the other side is gone."""
+        data = await self._reader.read(65536)
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self._protocol.receive_eof()
+        frames = self._protocol.events_received()
+        await _flush(self._protocol, self._writer)
+        if not data or self._protocol.state.name != "OPEN":
+            return None
+        return b"".join(bytes(frame.data) for frame in frames if getattr(frame, "opcode", 8) in (0, 2))  # type: ignore[union-attr]
+
+
+async def _upgraded(asked: Asked, answer: Answer, subprotocols: tuple[str, ...]) -> ServerProtocol:
+    from websockets.server import ServerProtocol
+    from websockets.typing import Subprotocol
+
+    answer.taken_over = True
+    # Kubernetes has a subprotocol with a slash in its name, which HTTP does not allow and the library refuses.
+    spelled = {name.encode(): name.replace("/", "-").encode() for name in subprotocols}
+    protocol = ServerProtocol(subprotocols=[Subprotocol(name.decode()) for name in spelled.values()], max_size=None)
+    protocol.receive_data(_respelled(asked.head, spelled))
+    events = protocol.events_received()
+    if events:
+        protocol.send_response(protocol.accept(events[0]))  # type: ignore[arg-type]
+    back = {own: theirs for theirs, own in spelled.items()}
+    for data in protocol.data_to_send():
+        answer.writer.write(_respelled(data, back))
+    await answer.writer.drain()
+    return protocol
+
+
+def _respelled(head: bytes, names: dict[bytes, bytes]) -> bytes:
+    for name, other in names.items():
+        head = head.replace(name, other)
+    return head
 
 
 async def _flush(protocol: ServerProtocol, writer: asyncio.StreamWriter) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidegate.local.agent.serve import channels, logs
-from tidegate.local.agent.serve.channels import Channels
+from tidegate.local.agent.serve.channels import Channels, Tunnel
 from tidegate.local.agent.serve.executing import execute
+from tidegate.local.agent.serve.forwarding import SUBPROTOCOL, Forwarding
 from tidegate.local.agent.serve.http import Answer, Asked
 from tidegate.local.agent.work.folder import Work
 from tidegate.local.agent.work.observe import log_path
@@ -31,6 +32,8 @@ class Routes:
                 await self._exec(asked, answer, self._find(namespace, pod), container)
             case ("attach", namespace, pod, container) | ("attach", namespace, pod, _, container):
                 await self._attach(asked, answer, self._find(namespace, pod), container)
+            case ("portForward", namespace, pod):
+                await self._forward(asked, answer, self._find(namespace, pod))
             case _:
                 await answer.whole(404, "404 page not found\n")
 
@@ -76,6 +79,15 @@ class Routes:
         if open_ is not None:
             tty = asked.query.get("tty", "") in ("1", "true")
             await execute(open_, work.runner, container, asked.all("command"), tty=tty)
+
+    async def _forward(self, asked: Asked, answer: Answer, work: Work | None) -> None:
+        """To the pod's own address: what listens there is reached, what listens only on its localhost is not."""
+        if work is None or not work.address:
+            await answer.whole(404, "pod does not run\n")
+            return
+        tunnel = await Tunnel.open(asked, answer, SUBPROTOCOL)
+        if tunnel is not None:
+            await Forwarding(tunnel, work.address).run()
 
     async def _attach(self, asked: Asked, answer: Answer, work: Work | None, container: str) -> None:
         """Output only, from now on: containers here have no standard input."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
 from tidegate.kube.workqueue import WorkQueue
 from tidegate.local.controllers.caches import Caches, synced
 from tidegate.local.controllers.nodes.objects import NODES, Node
+from tidegate.local.controllers.objects import plain, stamp
 
 _UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 _OF_CONDITION = {
@@ -36,8 +40,8 @@ def _is_ours(taint: Object) -> bool:
 
 
 class NodeTaintController:
-    def __init__(self, client: Client, caches: Caches) -> None:
-        self._client, self._nodes = client, caches.nodes
+    def __init__(self, client: Client, caches: Caches, clock: Callable[[], datetime]) -> None:
+        self._client, self._nodes, self._clock = client, caches.nodes, clock
         self._queue: WorkQueue[str] = WorkQueue()
         self._nodes.on_change(self._changed)
 
@@ -53,6 +57,8 @@ class NodeTaintController:
         node = self._nodes.get(name)
         if node is None or (taints := wanted_taints(node)) == list(node.spec.taints):
             return
+        now = plain(stamp(self._clock()))
+        taints = [taint if taint in node.spec.taints else taint | {"timeAdded": now} for taint in taints]
         # With the version read: a taint somebody set meanwhile must not be lost.
         patch = {"metadata": {"resourceVersion": node.metadata.resource_version}, "spec": {"taints": taints or None}}
         try:

@@ -43,6 +43,11 @@ class Job(BuiltIn):
     def prepare_update(self, obj: Object, old: Object) -> None:
         super().prepare_update(obj, old)
         pod_spec.drop_disabled(obj["spec"]["template"]["spec"])
+        _label_as_template(obj)
+
+    def prepare_status_update(self, obj: Object, old: Object) -> None:
+        super().prepare_status_update(obj, old)
+        _label_as_template(obj)
 
     def check(self, obj: Object) -> Errors:
         metadata, spec = child(obj, "metadata"), child(obj, "spec")
@@ -82,6 +87,13 @@ class Job(BuiltIn):
 def _labels_for(metadata: Object) -> dict[str, str]:
     uid, name = metadata.get("uid") or "", metadata.get("name") or ""
     return dict(zip((*LEGACY_LABELS, *LABELS), (uid, name, uid, name), strict=True))
+
+
+def _label_as_template(obj: Object) -> None:
+    """Read back, a job without labels has those of its template."""
+    labels = child(obj, "spec", "template", "metadata").get("labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
 
 
 def _make_selector(spec: Object, metadata: Object) -> None:

@@ -12,6 +12,12 @@ from tidegate.local.kinds.selectors import label_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")
+_RESIZES = tuple(
+    f"{who}Resize{how}"
+    for who in ("Controller", "Node")
+    for how in ("Infeasible", "InProgress", "Pending")
+    if (who, how) != ("Controller", "Pending")
+)
 
 
 def default_claim_spec(spec: Object) -> None:
@@ -112,6 +118,30 @@ class PersistentVolumeClaim(BuiltIn):
             says = "field can not be less than status.capacity"
             yield forbidden_field("spec.resources.requests.storage", says)
         yield from unchanged("", child(obj, "spec"), child(old, "spec"), "volumeMode")
+
+    def check_status(self, obj: Object, old: Object) -> Errors:
+        status = child(obj, "status")
+        yield from _check_amounts("status.capacity", status.get("capacity") or {})
+        yield from _check_resizing(status)
+
+
+def _check_amounts(path: str, amounts: Object) -> Errors:
+    for name, text in amounts.items():
+        if quantity(text).nano < 0:
+            yield invalid(f"{path}[{name}]", text, "must be greater than or equal to 0")
+
+
+def _check_resizing(status: Object) -> Errors:
+    """Only storage is resized, or what somebody has a name of their own for."""
+    for key in ("allocatedResources", "allocatedResourceStatuses"):
+        path = f"status.{key}"
+        for name, value in (status.get(key) or {}).items():
+            messages = names.qualified_name(name)
+            yield from wrong(path, name, messages)
+            if not messages and "/" not in name and name != "storage":
+                yield not_supported(path, name, ("storage",))
+            if key == "allocatedResourceStatuses" and value not in _RESIZES:
+                yield not_supported(path, value, _RESIZES)
 
 
 def _settle_sources(spec: Object, before: Object) -> None:

@@ -35,6 +35,11 @@ class Node(BuiltIn):
         if child(old, "spec").get("configSource") is None:
             child(obj, "spec").pop("configSource", None)
 
+    def prepare_status_update(self, obj: Object, old: Object) -> None:
+        super().prepare_status_update(obj, old)
+        if child(old, "status").get("config") is None:
+            child(obj, "status").pop("config", None)
+
     def check(self, obj: Object) -> Errors:
         yield from _taints(child(obj, "spec"))
         yield from _amounts(child(obj, "status"))

@@ -116,4 +116,6 @@ def _without_resizable(container: Object) -> Object:
     for amounts in ("requests", "limits"):
         for name in _RESIZABLE:
             child(rest, "resources", amounts).pop(name, None)
+        if not child(rest, "resources", amounts):
+            child(rest, "resources").pop(amounts, None)
     return rest

@@ -7,7 +7,7 @@ import ipaddress
 from tidegate.kube.wire import Object
 from tidegate.local.errors import forbidden_field, invalid
 from tidegate.local.kinds import names
-from tidegate.local.kinds.rules import Errors, child, items, unchanged, wrong
+from tidegate.local.kinds.rules import MOST_INT32, Errors, child, items, unchanged, within, wrong
 
 _SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 _STATUSES = {
@@ -36,6 +36,16 @@ def prepare(obj: Object, old: Object) -> None:
         if generation and not condition.get("observedGeneration"):
             condition["observedGeneration"] = generation
     _same_address(status, "podIP", "podIPs")
+    _drop_disabled(status)
+
+
+def _drop_disabled(status: Object) -> None:
+    """What is behind feature gates that are off is forgotten, not refused."""
+    status.pop("nodeAllocatableResourceClaimStatuses", None)
+    for statuses in _STATUSES:
+        for one in status.get(statuses) or ():
+            for mount in one.get("volumeMounts") or ():
+                mount.pop("volumeStatus", None)
 
 
 def _same_address(status: Object, one: str, several: str) -> None:
@@ -60,11 +70,20 @@ def check(obj: Object, old: Object) -> Errors:
     yield from unchanged("status", status, was, "qosClass")
     for statuses, sort in _STATUSES.items():
         yield from _transitions(statuses, status, was, spec, sort)
+        for at, one in items(status, statuses, "status"):
+            yield from _user(f"{at}.user.linux", child(one, "user", "linux"))
     for key in ("podIPs", "hostIPs"):
         yield from _addresses(f"status.{key}", status.get(key) or [], was.get(key) or [])
     hosts = status.get("hostIPs")
     if hosts and hosts[0].get("ip") != status.get("hostIP"):
         yield invalid("status.hostIPs[0].ip", hosts[0].get("ip"), "must be equal to `hostIP`")
+
+
+def _user(path: str, user: Object) -> Errors:
+    for key in ("uid", "gid"):
+        yield from within(f"{path}.{key}", user.get(key), 0, MOST_INT32)
+    for at, group in items(user, "supplementalGroups", path):
+        yield from within(at, group, 0, MOST_INT32)
 
 
 def _nominated(status: Object, was: Object, spec: Object) -> Errors:

@@ -151,6 +151,6 @@ def not_for_endpoints(text: str) -> list[str]:
 
 
 def _of_a_pod(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Where pods cannot have a network of their own, their addresses are of this part of the loopback range; Kubernetes,
-    which has no such pods, refuses it all."""
+    """Where pods cannot have a network of their own, their addresses are of this part of the loopback range.
+    Kubernetes, which has no such pods, refuses it all."""
     return address.version == 4 and 64 <= address.packed[1] < 254

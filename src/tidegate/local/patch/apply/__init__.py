@@ -7,6 +7,6 @@ in, a new object out. Which fields a request cannot change, and what an object i
 from tidegate.local.patch.apply.fieldset import FieldSet
 from tidegate.local.patch.apply.reset import reset_fields
 from tidegate.local.patch.apply.server_side import Applier, server_side_apply
-from tidegate.local.patch.apply.update import settled, track_update
+from tidegate.local.patch.apply.update import identical, settled, track_update
 
-__all__ = ["Applier", "FieldSet", "reset_fields", "server_side_apply", "settled", "track_update"]
+__all__ = ["Applier", "FieldSet", "identical", "reset_fields", "server_side_apply", "settled", "track_update"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.kube.wire import Object
+from tidegate.local.patch.apply.check import shape_errors
 from tidegate.local.patch.apply.compare import Changes, came, changes
 from tidegate.local.patch.apply.fieldset import FieldSet, difference, union
 from tidegate.local.patch.apply.managed import (
@@ -50,6 +51,9 @@ def track_update(
         return with_entries(new, [])
     entries = [entry for entry in entries if entry["fieldsV1"]]
     if custom:
+        content = {key: value for key, value in new.items() if key != "metadata"}
+        if any("expected " in error for error in shape_errors(content, schema)):
+            return with_entries(new, [])  # What does not have its own shape cannot be told field by field.
         entries = reconciled(entries, schema)
     try:
         changed = (changes(old, new, schema) if old is not None else came(new, schema)).outside(reset or {})
@@ -103,7 +107,18 @@ def settled(old: Object, new: Object) -> Object:
     timed = [entry | {"time": other.get("time")} for entry, other in zip(after, before, strict=True)]
     if timed != [other | {"time": other.get("time")} for other in before]:
         return new
-    return old if with_entries(new, []) == with_entries(old, []) else new
+    return old if identical(with_entries(new, []), with_entries(old, [])) else new
+
+
+def identical(a: Any, b: Any) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    if a != b:
+        return False
+    if isinstance(a, dict):
+        return all(identical(value, b[key]) for key, value in a.items())
+    if isinstance(a, list):
+        return all(map(identical, a, b))
+    return type(a) is type(b)
 
 
 def with_entries(obj: Object, entries: Entries) -> Object:

@@ -36,7 +36,13 @@ def asking(ask: Ask) -> Iterator[None]:
 
 
 def _step(tag: str, key: str) -> Callable[[Tagged, str], Tagged]:
-    return lambda chain, value: {tag: next(iter(chain.values())) | {key: value}}
+    return lambda chain, value: {tag: _gathered(chain) | {key: value}}
+
+
+def _gathered(chain: Tagged) -> dict[str, Any]:
+    """What the question is so far; the authorizer itself has a ready-made one beside it."""
+    gathered: dict[str, Any] = chain["authorizer"] if "authorizer" in chain else next(iter(chain.values()))
+    return gathered
 
 
 def _service_account(chain: Tagged, namespace: str, name: str) -> Tagged:
@@ -46,7 +52,7 @@ def _service_account(chain: Tagged, namespace: str, name: str) -> Tagged:
 def _checked(chain: Tagged, verb: str) -> Tagged:
     if not _asked:
         raise ValueError("no authorizer is available here")
-    allowed, reason = _asked[-1](next(iter(chain.values())) | {"verb": verb})
+    allowed, reason = _asked[-1](_gathered(chain) | {"verb": verb})
     return {"decision": {"allowed": allowed, "reason": reason}}
 
 

@@ -83,7 +83,7 @@ def _dispatched(runs: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
         return next(iter(runs.values()))
 
     def run(first: dict[str, Any], *rest: Any) -> Any:
-        own = runs.get(next(iter(first), ""))
+        own = next((runs[tag] for tag in first if tag in runs), None)
         if own is None:
             raise ValueError("no such overload")
         return own(first, *rest)

@@ -1,0 +1,68 @@
+"""Worlds of any size: a tree three levels deep, and gangs of a few shapes that wait in all of its queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, FlavorQuotas, ResourceQuota
+from tidegate.model.kinds.queue import QueueSpec
+from tidegate.model.quantity import Quantity
+from tidegate.model.resources import Resources
+from tidegate.scheduler import Plan, Planner, PodSet, Snapshot, Workload
+
+SHAPES = [(1, {"cpu": "1", "memory": "2Gi"}), (2, {"cpu": "1", "memory": "1Gi"}), (1, {"cpu": "2", "memory": "2Gi"})]
+CPU_OF_THOUSAND = 1667
+"""Room for about a thousand gangs of these shapes."""
+ARRIVALS_PER_SECOND = 1000
+NOW = 2000
+
+
+def tree(queues: int, *, cpu: int = CPU_OF_THOUSAND) -> Snapshot:
+    """A root, departments, and the doors of their teams."""
+    amounts = {"cpu": Quantity.parse(str(cpu)), "memory": Quantity.parse(f"{cpu * 4}Gi")}
+    quota = FlavorQuotas(flavor="default", resources={n: ResourceQuota(nominal_quota=q) for n, q in amounts.items()})
+    departments = max(2, round(queues**0.5))
+    cluster_queues = {"root": ClusterQueueSpec(quotas=(quota,))}
+    cluster_queues |= {f"d{index}": ClusterQueueSpec(parent="root") for index in range(departments)}
+    doors = {f"t{index}/q": QueueSpec(cluster_queue=f"d{index % departments}") for index in range(queues)}
+    return Snapshot(cluster_queues=cluster_queues, queues=doors)
+
+
+def gangs(count: int, queues: int, *, first: int = 0) -> Iterator[Workload]:
+    """Workloads of fixed size, spread over all queues."""
+    requests = [Resources.parse(amounts) for _, amounts in SHAPES]
+    for number in range(first, first + count):
+        shape = number % len(SHAPES)
+        queue = (number // len(SHAPES)) % queues
+        pods = SHAPES[shape][0]
+        pod_set = PodSet(name="main", count=pods, floor=pods, requests=requests[shape])
+        name = f"t{queue}/w{number}"
+        created = number // ARRIVALS_PER_SECOND
+        yield Workload(name=name, queue=f"t{queue}/q", created=created, pod_sets=(pod_set,))
+
+
+def elastic(count: int, queue: str, *, pods: int) -> Iterator[Workload]:
+    """Workloads that want many pods and need one."""
+    requests = Resources.parse({"cpu": "1", "memory": "1Gi"})
+    for number in range(count):
+        pod_set = PodSet(name="main", count=pods, floor=1, requests=requests)
+        yield Workload(name=f"{queue.partition('/')[0]}/e{number}", queue=queue, created=0, pod_sets=(pod_set,))
+
+
+def start_pods(planner: Planner, plan: Plan) -> None:
+    """The pods of everything granted are there, as the operator would report it."""
+    for grant in plan.grants:
+        workload = planner.workload(grant.workload)
+        assert workload is not None
+        pod_sets = tuple(replace(one, held={}, present=one.granted) for one in workload.pod_sets)
+        planner.put(replace(workload, pod_sets=pod_sets))
+
+
+def end_a_pod(workload: Workload) -> Workload | None:
+    """One pod of a running workload ended well; None: that was the last."""
+    (pod_set,) = workload.pod_sets
+    left = {flavor: count - 1 for flavor, count in pod_set.granted.items() if count > 1}
+    if not left:
+        return None
+    return replace(workload, pod_sets=(replace(pod_set, granted=left, present=left, ended=pod_set.ended + 1),))
