@@ -16,7 +16,7 @@ from tidegate.controller.bootstrap import install_kinds, make_default_queue, mak
 from tidegate.controller.door import Door, RefusedError, Submitter
 from tidegate.controller.operator import Operator
 from tidegate.kube.client import Client
-from tidegate.kube.leases import LeaderElection
+from tidegate.kube.leases import LeaderElection, Terms
 from tidegate.local.errors import forbidden
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ async def beside(plane: ControlPlane) -> None:
     plane.run_beside("operator", operator.run())
 
 
-async def lead(client: Client, *, namespace: str, everywhere: bool) -> None:
-    """Run the operator as soon as, and as long as, no other one leads."""
+async def lead(client: Client, *, namespace: str, everywhere: bool, lease_s: int = 15) -> None:
+    """Run the operator as soon as, and as long as, no other one leads; it is taken over so long after it died."""
     identity = f"{socket.gethostname()}-{os.getpid()}"
 
     async def work() -> None:
@@ -75,7 +75,8 @@ async def lead(client: Client, *, namespace: str, everywhere: bool) -> None:
         await make_root(client)
         await Operator(client, everywhere=everywhere).run()
 
-    await LeaderElection(client, "tidegate-operator", namespace, identity).run(work)
+    terms = Terms(lease_s, lease_s * 2 / 3, lease_s * 2 / 15)
+    await LeaderElection(client, "tidegate-operator", namespace, identity, terms=terms).run(work)
 
 
 def main() -> None:

@@ -87,6 +87,8 @@ async def test_what_is_granted_is_what_the_planner_says(house: House) -> None:
     """A fresh plan over what the API says finds nothing to change."""
     for name, count, least in (("a", 2, None), ("b", 4, 1), ("c", 3, None), ("d", 1, 0)):
         await house.workload(name, count, least=least)
+    for name in ("a", "b", "d"):
+        await house.state(name, "Admitted")
     await house.waits("c", "WaitingForQuota")
     await house.kill()
     listed = await house.list(WORKLOADS)

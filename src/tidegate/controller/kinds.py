@@ -7,22 +7,25 @@ from tidegate.kube.discovery import served_resources
 from tidegate.kube.wire import Object, Resource
 from tidegate.model.jobs import JobKind, Kinds
 from tidegate.model.kinds import GROUP, VERSION
+from tidegate.workloads import is_run_here
 
 WORKLOADS: Resource[Object] = Resource(GROUP, VERSION, "workloads", "Workload")
 QUEUES: Resource[Object] = Resource(GROUP, VERSION, "queues", "Queue")
 CLUSTER_QUEUES: Resource[Object] = Resource(GROUP, VERSION, "clusterqueues", "ClusterQueue", namespaced=False)
 FLAVORS: Resource[Object] = Resource(GROUP, VERSION, "resourceflavors", "ResourceFlavor", namespaced=False)
 
+QUEUE_JOBS: Resource[Object] = Resource(GROUP, VERSION, "queuejobs", "QueueJob")
+
 Key = tuple[str, str]
 """Namespace and name."""
 
 
-async def held_by_a_field(client: Client, kinds: Kinds) -> list[tuple[JobKind, Resource[Object]]]:
-    """Kinds of applications that the server has and that can be held, each with where it is served."""
+async def queued_kinds(client: Client, kinds: Kinds) -> list[tuple[JobKind, Resource[Object]]]:
+    """Kinds of applications that the server has and that can be held or are run here, each with where it is served."""
     wanted = {
         (entry.group, entry.kind, version): entry
         for entry in kinds.entries
-        if entry.suspend is not None and entry.makes is None
+        if (entry.suspend is not None or is_run_here(entry)) and entry.makes is None
         for version in entry.versions
     }
     found: dict[str, tuple[JobKind, Resource[Object]]] = {}

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.objects import Applications
+from tidegate.controller.applications.queue_jobs import QueueJobs
 from tidegate.controller.kinds import Key, name_of
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.queues.quotas import Quotas
@@ -23,13 +26,14 @@ from tidegate.controller.seen.config import snapshot
 from tidegate.controller.seen.workloads import Facts, is_over, left_over, seen_workload
 from tidegate.controller.telling import Telling
 from tidegate.controller.told.news import keys_of, news_of
-from tidegate.controller.told.workloads import News, status_of, wished
+from tidegate.controller.told.workloads import News, status_of, told_already, wished
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.controller.watch.changes import Changes
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
+from tidegate.kube.wire import Object
 from tidegate.model.codec import read
 from tidegate.model.jobs import Kinds, Outcome, builtin, outcome
 from tidegate.model.kinds import Workload
@@ -43,6 +47,8 @@ _log = logging.getLogger(__name__)
 _REPORT_S = 1.0
 """Reasons and standings are worked out and written at most this often."""
 _RETRY_S = 1.0
+_SOON_S = 0.1
+"""After a conflict: by then the other's write has been heard of."""
 
 
 class Operator:
@@ -65,11 +71,13 @@ class Operator:
         self._snapshot = Snapshot()
         self._applications = Applications(client, self.cache, self.managed, self._recorder)
         self._gated = GatedPods(client, self.cache, self.managed, self._recorder)
+        self._queue_jobs = QueueJobs(client, self.cache)
         self._writer = StatusWriter(client, self.cache.workloads)
         self._queues = QueueStatuses(client, self.cache)
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications)
         self._changes = Changes()
+        self._decoded: dict[Key, tuple[Object, Workload]] = {}
         self._report_due = True
         self._reported_at = -_REPORT_S
         self.settled = asyncio.Event()
@@ -106,24 +114,24 @@ class Operator:
         self._changes.workloads |= taken[0]
         self._changes.pods |= taken[2]
         for obj in taken[1]:
-            self._changes.applications.setdefault(
-                (str(obj["kind"]), obj["metadata"]["namespace"], obj["metadata"]["name"]), obj
-            )
+            self._changes.add(obj)
         await asyncio.sleep(_RETRY_S)
         self._changes.wake()
         return _RETRY_S
 
-    async def _cycle(self, dirty: set[Key], applications: list[dict[str, object]], waiting: set[Key]) -> float | None:
+    async def _cycle(self, dirty: set[Key], applications: list[Object], waiting: set[Key]) -> float | None:
         dirty = dirty | await self._writer.make_sure()
         now = int(self._clock())
         if self._changes.quotas:
             self._changes.quotas = False
-            await self._quotas.keep()
+            if not await self._quotas.keep():
+                asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
         for obj in applications:
-            await self._applications.describe(obj)
-            dirty.add(self._applications.workload_key(obj))
+            key = self._applications.workload_key(obj)
+            dirty.add(key)
+            await self._one(key, self._applications.describe(obj), again=partial(self._changes.add, obj))
         for key in sorted(waiting):
-            await self._gated.describe(key)
+            await self._one(key, self._gated.describe(key), again=partial(self._changes.add_pods, key))
         if self._changes.config:
             self._changes.config = False
             self._configure()
@@ -134,7 +142,7 @@ class Operator:
         failed = await self._tell(plan, told, now)
         await self._carry_out(told - failed)
         if plan.standings:
-            await self._queues.write(plan, self._snapshot, now)
+            self._report_due |= not await self._queues.write(plan, now)
         self._changes.mark(failed)
         return self._next(plan, now, busy=bool(told) or bool(failed))
 
@@ -167,11 +175,17 @@ class Operator:
 
     def _workload(self, key: Key) -> Workload | None:
         raw = self.cache.workloads.get(key)
-        try:
-            return None if raw is None else read(Workload, raw)
-        except ManifestError as error:
-            _log.warning("The Workload %s/%s cannot be read: %s", *key, error)
+        if raw is None:
+            self._decoded.pop(key, None)
             return None
+        known = self._decoded.get(key)
+        if known is None or known[0] is not raw:
+            try:
+                known = self._decoded[key] = (raw, read(Workload, raw))
+            except ManifestError as error:
+                _log.warning("The Workload %s/%s cannot be read: %s", *key, error)
+                return None
+        return known[1]
 
     def _see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
@@ -222,9 +236,17 @@ class Operator:
         for key in sorted(failed):
             self._see(key)
         if plan.standings:
-            await self._write({key: each for key, each in news.items() if key not in told}, now)
+            await self._write(
+                {key: each for key, each in news.items() if key not in told and self._is_news(key, each)}, now
+            )
         self._telling.events(plan, self._workload)
         return failed
+
+    def _is_news(self, key: Key, news: News) -> bool:
+        """Whether a Workload's status does not say so yet; a glance, since a report speaks of everybody who waits."""
+        raw = self.cache.workloads.get(key)
+        said = (raw or {}).get("status", {}).get("waiting")
+        return not news.waiting or said is None or not told_already(said, news.waiting[0])
 
     async def _write(self, news: dict[Key, News], now: int) -> set[Key]:
         statuses = {}
@@ -256,6 +278,25 @@ class Operator:
             workload, seen = self._workload(key), self._planner.workload(name_of(key))
             if workload is None or seen is None:
                 continue
-            hands = self._gated if self._gated.is_ours(workload) else self._applications
-            if not await hands.carry_out(workload, seen, self._snapshot.flavors):
-                asyncio.get_running_loop().call_later(_RETRY_S, self._changes.mark, [key])
+            hands = next(each for each in (self._gated, self._queue_jobs, self._applications) if each.is_ours(workload))
+            again = partial(self._changes.mark, [key])
+            await self._one(key, hands.carry_out(workload, seen, self._snapshot.flavors), again=again)
+
+    async def _one(self, key: Key, work: Coroutine[Any, Any, None], *, again: Callable[[], None]) -> None:
+        """Do something for one Workload. What goes wrong with one is its own trouble, looked at again later; only a
+        server that does not answer stops everybody."""
+        wait_s = _RETRY_S
+        try:
+            await work
+        except OSError:
+            raise
+        except StatusError as refused:
+            if refused.code == 409:
+                wait_s = _SOON_S
+            else:
+                _log.warning("%s/%s: the server refused: %s", *key, refused.message)
+        except Exception:
+            _log.exception("%s/%s could not be handled", *key)
+        else:
+            return
+        asyncio.get_running_loop().call_later(wait_s, again)

@@ -9,7 +9,7 @@ written to an API server, is not known here.
 """
 
 from tidegate.workloads.changes import restored
-from tidegate.workloads.describe import describe, ended_pods, group_of
+from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -41,6 +41,7 @@ __all__ = [
     "ended_pods",
     "gated",
     "group_of",
+    "is_run_here",
     "lifted",
     "pod_facts",
     "queue_of",

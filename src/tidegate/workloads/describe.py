@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from tidegate.model.jobs import (
     JobError,
     JobKind,
@@ -20,8 +22,9 @@ from tidegate.model.jobs import (
     peek,
     podsets,
     priority_class,
+    queue_name,
 )
-from tidegate.model.kinds.shape import MOST_PODS, Metadata, OwnerReference
+from tidegate.model.kinds.shape import GROUP, MOST_PODS, Metadata, OwnerReference
 from tidegate.model.kinds.workload import Owner, PodSet, Workload, WorkloadSpec
 from tidegate.workloads.changes import restored
 from tidegate.workloads.names import PRIORITY_CLASS, SUBMITTER, queue_of, workload_name
@@ -53,10 +56,11 @@ def describe(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Ki
     return Workload(
         metadata=_metadata(metadata, workload_name(entry.kind, name), [owner]),
         spec=WorkloadSpec(
-            queue=queue_of(obj) or "default",
+            queue=queue_of(obj) or queue_name(entry, obj) or "default",
             priority_class_name=_priority_class(entry, obj, shapes),
+            priority=_priority(entry, obj),
             owner=owner,
-            pod_sets=tuple(_pod_set(shape, obj) for shape in shapes),
+            pod_sets=_pod_sets(entry, obj, shapes),
             max_run_seconds=max_run_seconds(entry, obj),
         ),
     )
@@ -140,19 +144,44 @@ def _pod(shape: PodSetShape, obj: Obj) -> Mapping[str, Any]:
     return there if isinstance(there, Mapping) else {}
 
 
-def _pod_set(shape: PodSetShape, obj: Obj) -> PodSet:
+def is_run_here(entry: JobKind) -> bool:
+    """Whether Tidegate itself makes the pods of this kind, and so as many as were granted."""
+    return entry.group == GROUP
+
+
+def _priority(entry: JobKind, obj: Obj) -> int:
+    stated = peek(obj, ("spec", "priority")) if is_run_here(entry) else None
+    return stated if isinstance(stated, int) else 0
+
+
+def _pod_sets(entry: JobKind, obj: Obj, shapes: Sequence[PodSetShape]) -> tuple[PodSet, ...]:
+    here = is_run_here(entry)
+    sets = [_pod_set(shape, obj, elastic=here, mixes=here and shape.mixes) for shape in shapes]
+    # A floor over all sets together is reached by raising theirs, one after the other.
+    stated = peek(obj, ("spec", "schedulingSpec", "minAvailable")) if here else None
+    lacking = (stated if isinstance(stated, int) else 0) - sum(each.floor for each in sets)
+    for index, each in enumerate(sets):
+        more = max(0, min(lacking, each.count - each.floor))
+        lacking -= more
+        floor = each.floor + more
+        sets[index] = msgspec.structs.replace(each, min_count=None if floor == each.count else floor)
+    return tuple(sets)
+
+
+def _pod_set(shape: PodSetShape, obj: Obj, *, elastic: bool = False, mixes: bool = False) -> PodSet:
+    elastic = elastic or shape.resize is not None
     count = min(shape.count, MOST_PODS)
     # A set whose count cannot be lowered would run whole whatever was granted: it is a gang of all.
-    floor = min(shape.floor, count) if shape.resize is not None else count
+    floor = min(shape.floor, count) if elastic else count
     ceiling = shape.ceiling if shape.ceiling is not None and shape.ceiling <= MOST_PODS else None
     selector = _pod(shape, obj).get("nodeSelector") or {}
     return PodSet(
         name=shape.name,
         count=count,
         min_count=None if floor == count else floor,
-        max_count=None if ceiling is None or shape.resize is None else max(ceiling, floor),
+        max_count=None if ceiling is None or not elastic else max(ceiling, floor),
         step=shape.step,
         requests=shape.requests,
-        mixes=False,
+        mixes=mixes,
         node_selector={str(key): str(value) for key, value in selector.items()},
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from tidegate.cli.errors import CommandError
+
 if TYPE_CHECKING:
     from tidegate.kube.client import Client
 
@@ -24,6 +26,8 @@ def register(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="where the leader's lease is (default: %(default)s)",
     )
+    taken_over = "how soon another operator takes over when the leader dies (default: %(default)s)"
+    command.add_argument("--lease-seconds", type=int, default=15, metavar="N", help=taken_over)
     command.set_defaults(run=_run)
 
 
@@ -32,15 +36,17 @@ def _run(told: argparse.Namespace) -> int:
 
     from tidegate.cli.queued.cluster import on_cluster
 
+    if told.lease_seconds < 1:
+        raise CommandError("--lease-seconds is below 1. Give a whole number of seconds.")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     async def work(client: Client, namespace: str) -> int:
         from tidegate.assembly import lead
-        from tidegate.cli.errors import CommandError
         from tidegate.kube.leases import LeadershipLost
 
         try:
-            await lead(client, namespace=told.lease_namespace, everywhere=told.manage == "all")
+            everywhere = told.manage == "all"
+            await lead(client, namespace=told.lease_namespace, everywhere=everywhere, lease_s=told.lease_seconds)
         except LeadershipLost as lost:
             raise CommandError(f"{lost} Start it again to stand in line.") from None
         return 0

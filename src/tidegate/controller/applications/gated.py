@@ -63,11 +63,7 @@ class GatedPods:
             return
         if wanted is None:
             return
-        try:
-            self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
-        except StatusError as refused:
-            if refused.code != 409:
-                raise
+        self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
 
     def _may_ask(self, pod: Object) -> bool:
         namespace = str(pod["metadata"]["namespace"])
@@ -81,7 +77,7 @@ class GatedPods:
             return None
         return group_of(self._entry, group.name, pods)[0]
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> bool:
+    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
         """Lift gates up to what is granted and may start; take away pods beyond what is granted."""
         pods = [pod for pod in self._cache.pods_of(seen.name) if not pod["metadata"].get("deletionTimestamp")]
         members = self._members(workload, pods)
@@ -101,7 +97,6 @@ class GatedPods:
                 beyond = len(there) - pod_set.granted.get(flavor, 0)
                 for pod in there[::-1][: max(0, beyond)]:
                     await self._delete(pod)
-        return True
 
     def _members(self, workload: Workload, pods: list[Object]) -> dict[str, str]:
         """Which pod set each pod is of: as it was marked when it was let go, else by its shape."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import msgspec
 
 from tidegate.controller.applications.form import Flavors, wanted_form
@@ -14,13 +12,11 @@ from tidegate.kube.client import Client, StatusError
 from tidegate.kube.events import EventRecorder
 from tidegate.kube.wire import Object
 from tidegate.model.codec import encode, read
-from tidegate.model.jobs import JobError, is_finished
+from tidegate.model.jobs import JobError, is_finished, queue_name
 from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadSpec
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import describe, ended_pods, queue_of, workload_name
-
-_log = logging.getLogger(__name__)
+from tidegate.workloads import describe, ended_pods, is_run_here, queue_of, workload_name
 
 
 class Applications:
@@ -36,6 +32,10 @@ class Applications:
         """The Workload of an application."""
         return str(obj["metadata"]["namespace"]), workload_name(str(obj["kind"]), str(obj["metadata"]["name"]))
 
+    def is_ours(self, workload: Workload) -> bool:
+        """Everything that others do not see to."""
+        return True
+
     def owner_of(self, workload: Workload) -> tuple[Followed, Object] | None:
         """The application a Workload stands for, if it is one that a field holds back and that is still there."""
         owner = workload.spec.owner
@@ -47,18 +47,23 @@ class Applications:
             return None
         return followed, obj
 
-    def ended(self, followed: Followed, obj: Object) -> dict[str, int]:
-        """Pods that ended well, by pod set."""
+    def ended(self, followed: Followed, obj: Object) -> dict[str, int] | None:
+        """Pods that ended well, by pod set; None where only the pods can tell."""
+        if is_run_here(followed.entry):
+            return None
         try:
             return ended_pods(followed.entry, obj, kinds=self._cache.kinds)
         except JobError:
             return {}
 
     async def describe(self, obj: Object) -> None:
-        """See to it that an application has the Workload that asks for what it wants."""
+        """See to it that an application has the Workload that asks for what it wants. Whoever was faster with a write
+        is heard of soon, so a conflict is raised for another try."""
         followed = self._cache.application(str(obj["apiVersion"]), str(obj["kind"]))
-        if followed is None or not self._is_ours(followed, obj):
+        newest = followed.latest.get(key_of(obj)) if followed else None
+        if followed is None or newest is None or not self._is_ours(newest):
             return
+        obj = newest
         try:
             wanted = describe(followed.entry, obj, kinds=self._cache.kinds)
         except JobError as error:
@@ -71,14 +76,16 @@ class Applications:
         elif not is_finished(followed.entry, obj):
             await self._create(wanted)
 
-    def _is_ours(self, followed: Followed, obj: Object) -> bool:
+    def _is_ours(self, obj: Object) -> bool:
         """Whether it is queued itself: here, by a Queue, and not as a part of something that is queued."""
         meta = obj["metadata"]
         if meta.get("deletionTimestamp") or not self._managed.is_managed(meta["namespace"]):
             return False
         if any(self._is_queued_kind(reference) for reference in meta.get("ownerReferences") or ()):
             return False
-        return queue_of(obj) is not None or self._managed.has_default(meta["namespace"])
+        entry = self._cache.kinds.of(obj)
+        named = queue_of(obj) or queue_name(entry, obj)
+        return bool(named) or self._managed.has_default(meta["namespace"])
 
     def _is_queued_kind(self, reference: Object) -> bool:
         entry = self._cache.kinds.find({"apiVersion": reference.get("apiVersion"), "kind": reference.get("kind")})
@@ -92,11 +99,7 @@ class Applications:
         return msgspec.structs.replace(wanted, spec=msgspec.structs.replace(wanted.spec, priority=int(found["value"])))
 
     async def _create(self, wanted: Workload) -> None:
-        try:
-            self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
-        except StatusError as refused:
-            if refused.code != 409:  # Somebody was faster: its event will come.
-                raise
+        self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
 
     async def _update(self, known: Object, wanted: Workload) -> None:
         before = read(Workload, known)
@@ -107,20 +110,16 @@ class Applications:
         if spec == before.spec:
             return
         content = encode(Workload(metadata=before.metadata, spec=spec))["spec"]
-        try:
-            self._cache.workloads.wrote(await self._client.update(WORKLOADS, {**known, "spec": content}))
-        except StatusError as refused:
-            if refused.code not in (404, 409):
-                raise
+        self._cache.workloads.wrote(await self._client.update(WORKLOADS, {**known, "spec": content}))
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> bool:
-        """Give its application the form that what was granted calls for; whether nothing stands in the way."""
+    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+        """Give its application the form that what was granted calls for."""
         found = self.owner_of(workload)
         if found is None:
-            return True
+            return
         followed, obj = found
         if obj["metadata"].get("deletionTimestamp"):
-            return True
+            return
         try:
             wanted = wanted_form(followed.entry, obj, seen, flavors, self._cache.kinds)
             if wanted != obj:
@@ -129,12 +128,11 @@ class Applications:
             self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
         except StatusError as refused:
             if refused.code not in (404, 409):
-                _log.info("%s %s was not changed: %s", followed.entry.kind, key_of(obj), refused.message)
-                return False
-        return True
+                raise
 
 
 def _merged(before: WorkloadSpec, wanted: WorkloadSpec) -> WorkloadSpec:
     """What the application says, beside what is the user's to say of its Workload."""
-    priority = wanted.priority if wanted.priority_class_name else before.priority
+    says = wanted.priority_class_name or wanted.priority
+    priority = wanted.priority if says else before.priority
     return msgspec.structs.replace(wanted, active=before.active, priority=priority)

@@ -77,15 +77,19 @@ class Quotas:
         self._cache = cache
         self._managed = managed
 
-    async def keep(self) -> None:
+    async def keep(self) -> bool:
+        """Whether all is as it should be; otherwise somebody wrote at the same time, and it is to be tried again."""
+        done = True
         for obj in list(self._cache.namespaces.all()):
             namespace = str(obj["metadata"]["name"])
             if self._managed.is_managed(namespace) and not obj["metadata"].get("deletionTimestamp"):
                 try:
                     await self._namespace(namespace)
                 except StatusError as refused:
-                    if refused.code not in (403, 404, 409):  # Going, gone, or changed meanwhile: there is an event.
+                    if refused.code not in (403, 404, 409):  # Forbidden and not found: the namespace is going.
                         raise
+                    done = done and refused.code != 409
+        return done
 
     async def _namespace(self, namespace: str) -> None:
         queues = self._cache.queues.by(BY_NAMESPACE, namespace)

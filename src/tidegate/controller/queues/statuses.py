@@ -17,7 +17,7 @@ from tidegate.model.kinds import ClusterQueue, Queue
 from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.kinds.shape import Condition
 from tidegate.model.problems import ManifestError
-from tidegate.scheduler import Plan, Snapshot
+from tidegate.scheduler import Plan
 
 _log = logging.getLogger(__name__)
 
@@ -29,17 +29,17 @@ class QueueStatuses:
         self._client = client
         self._cache = cache
 
-    async def write(self, plan: Plan, snapshot: Snapshot, now: int) -> None:
-        """Bring every status up to date with a Plan's report."""
+    async def write(self, plan: Plan, now: int) -> bool:
+        """Bring every status up to date with a Plan's report; whether all are."""
         writes = [self._one(CLUSTER_QUEUES, ClusterQueue, obj, plan, now) for obj in self._cache.cluster_queues.all()]
         writes += [self._one(QUEUES, Queue, obj, plan, now) for obj in self._cache.queues.all()]
-        await asyncio.gather(*writes)
+        return all(await asyncio.gather(*writes))
 
-    async def _one(self, resource: Resource[Object], kind: Any, obj: Object, plan: Plan, now: int) -> None:
+    async def _one(self, resource: Resource[Object], kind: Any, obj: Object, plan: Plan, now: int) -> bool:
         try:
             queue = read(kind, obj)
         except ManifestError:
-            return
+            return True
         meta = queue.metadata
         standing = plan.standings.get(f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name)
         says: list[Condition] = []
@@ -53,10 +53,11 @@ class QueueStatuses:
             says += linked(queue, self._cache)
         status = queue_status(queue.status, standing, now, says)
         if status == queue.status and obj.get("status"):
-            return
+            return True
         content = encode(kind(metadata=meta, spec=queue.spec, status=status))["status"]
         try:
             await self._client.update(resource, {**obj, "status": content}, subresource="status")
         except StatusError as refused:
-            # Somebody changed it meanwhile, or it is gone: its event brings another report.
             _log.debug("The status of %s was not written: %s", meta.name, refused.message)
+            return refused.code == 404
+        return True

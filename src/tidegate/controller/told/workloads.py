@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from tidegate.controller.seen.workloads import condition
 from tidegate.model.jobs import Outcome
@@ -123,6 +124,12 @@ def _is_as_good(before: Waiting, made: Waiting) -> bool:
     """Far back in line a change of place alone is not worth a write: everybody's changes whenever one is served."""
     same = before.reason is made.reason and before.short_by == made.short_by
     return same and min(before.ahead, made.ahead) > _FRONT
+
+
+def told_already(said: Mapping[str, Any], waiting: SeenWaiting) -> bool:
+    """Whether a status as the API has it tells this reason, as near as matters that far back in line."""
+    same_place = said.get("ahead") == waiting.ahead or min(said.get("ahead") or 0, waiting.ahead) > _FRONT
+    return said.get("reason") == waiting.reason and same_place and said.get("shortBy") == waiting.short_by.wire()
 
 
 def _has_all(seen: SeenWorkload) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS, held_by_a_field
+from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS, queued_kinds
 from tidegate.controller.watch.latest import Latest
 from tidegate.kube.client import Client
 from tidegate.kube.informer import Change, Informer
@@ -119,7 +119,7 @@ class Cache:
 
         for _ in range(60):
             try:
-                return await held_by_a_field(self._client, self.kinds)
+                return await queued_kinds(self._client, self.kinds)
             except (OSError, StatusError):
                 await asyncio.sleep(1)
         return []

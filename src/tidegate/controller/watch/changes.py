@@ -27,7 +27,7 @@ class Changes:
 
     def listen(self, cache: Cache, workload_of: Callable[[Object], Key]) -> None:
         """Hear of everything that matters."""
-        cache.on_workload(self._workload)
+        cache.on_workload(lambda old, new: self._workload(cache, old, new))
         cache.on_pod(self._pod)
         cache.on_application(lambda old, new: self._application(workload_of, old, new))
         for informer in (cache.queues, cache.cluster_queues, cache.flavors, cache.nodes, cache.namespaces):
@@ -42,6 +42,21 @@ class Changes:
         if marked:
             self.workloads |= marked
             self._wake.set()
+
+    def add(self, obj: Object) -> None:
+        """Look at this application again."""
+        self.applications[str(obj["kind"]), *key_of(obj)] = obj
+        self._wake.set()
+
+    def add_pods(self, key: Key) -> None:
+        """Look again at pods that wait for this Workload."""
+        self.pods.add(key)
+        self._wake.set()
+
+    def mark_quotas(self) -> None:
+        """Look at ResourceQuotas again."""
+        self.quotas = True
+        self._wake.set()
 
     def take(self) -> tuple[set[Key], list[Object], set[Key]]:
         """What is to be looked at: Workloads, applications, and Workloads that pods wait for."""
@@ -61,13 +76,18 @@ class Changes:
     def wake(self) -> None:
         self._wake.set()
 
-    def _workload(self, old: Object | None, new: Object | None) -> None:
+    def _workload(self, cache: Cache, old: Object | None, new: Object | None) -> None:
         for obj in (old, new):
             if obj is not None:
                 self.mark([key_of(obj)])
         if new is None and old is not None:
             # Whoever it stood for may need another one.
             self.pods.add(key_of(old))
+            owner = old["spec"].get("owner") or {}
+            followed = cache.application(str(owner.get("apiVersion")), str(owner.get("kind")))
+            obj = followed.latest.get((key_of(old)[0], str(owner.get("name")))) if followed else None
+            if obj is not None:
+                self.add(obj)
 
     def _pod(self, old: Object | None, new: Object | None) -> None:
         for obj in (old, new):
@@ -81,7 +101,7 @@ class Changes:
         if obj is None:
             return
         if new is not None:
-            self.applications[str(obj["kind"]), *key_of(obj)] = new
+            self.add(new)
         self.mark([workload_of(obj)])
 
     def _config(self, old: Object | None, new: Object | None) -> None:
@@ -91,8 +111,7 @@ class Changes:
 
     def _quota(self, old: Object | None, new: Object | None) -> None:
         if old is None or new is None or old.get("spec") != new.get("spec"):
-            self.quotas = True
-            self._wake.set()
+            self.mark_quotas()
 
     def _queue(self, cache: Cache, old: Object | None, new: Object | None) -> None:
         """A new door: whoever stood before a namespace without one is to be looked at again."""
@@ -101,7 +120,7 @@ class Changes:
             for followed in list(cache.applications.values()):
                 for obj in followed.latest.all():
                     if obj["metadata"]["namespace"] == namespace:
-                        self.applications[str(obj["kind"]), *key_of(obj)] = obj
+                        self.add(obj)
             for pod in cache.pods.all():
                 self._pod(None, pod)
             self._wake.set()

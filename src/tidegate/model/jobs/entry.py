@@ -215,6 +215,8 @@ class JobKind(Shape, frozen=True, kw_only=True):
     """Labels its pods have; {.paths} are filled in from the object."""
     through: tuple[Word, ...] = ()
     """Kinds between it and its pods, along the owners. Empty: it owns its pods."""
+    queue: JobPath | None = None
+    """Where it names its Queue itself, if it has no label that does."""
     priority: tuple[JobPath, ...] = ()
     """Where it names a priority class, apart from its pods."""
     max_run_seconds: JobPath | None = None
