@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import can_ever_fit
@@ -19,7 +20,7 @@ from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.plan import Waiting
-from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.rights import make_room
@@ -79,12 +80,12 @@ class Cycle:
         """Let everybody have their turn; and again, while what happened may change the answer for those who wait."""
         for _ in range(_MOST_PASSES):
             self._pass()
-            if not self._waits or not self._unsettles():
+            unsettled = (self._waits or self.stepped_aside) and self._unsettles()
+            if not self._give_back_what_was_not_needed() and not unsettled:
                 break
             self.held_room.release()
             self.line.reopen()
             self._ask_again()
-        self._give_back_what_was_not_needed()
 
     def _pass(self) -> None:
         self._waits, self._granted, self._taken = False, set(), len(self.draft.taken)
@@ -111,15 +112,39 @@ class Cycle:
             shares[node.index] > deserved.share(node) for queue in self._granted for node in queue.path if node.parent
         )
 
-    def _give_back_what_was_not_needed(self) -> None:
-        """Of what was taken for one, what was taken later for another may have been enough for both."""
-        for taken in reversed(list(self.draft.taken)):
+    def _give_back_what_was_not_needed(self) -> bool:
+        """Of what was taken for one, what was taken later for another may have been enough for both. Who is least above
+        what their queue deserves gets theirs back first: the order of victims, the other way round."""
+        given_back = False
+        newest_first = list(self.draft.taken)[::-1]
+        for taken in sorted(newest_first, key=self._above):
             queue = taken.holding.queue
-            if taken.needed_by is None or queue is None or not (taken.evicts or taken.holding.admitted):
+            if taken.needed_by is None or queue is None or not self._can_be_undone(taken):
                 continue
             self.draft.undo(taken)
             if self.draft.ledger.is_crowded(queue):
                 self.draft.take_again(taken)
+            else:
+                given_back = True
+        return given_back
+
+    def _can_be_undone(self, taken: Taken) -> bool:
+        """Whether its holder is still there to get it, and has not got as much again meanwhile."""
+        holding = taken.holding
+        if taken.evicts:
+            return not holding.admitted
+        pods: dict[int, int] = {}
+        for some in taken.pods:
+            pods[some.index] = pods.get(some.index, 0) + some.count
+        wanted = holding.workload.pod_sets
+        return holding.admitted and all(holding.count(at) + more <= wanted[at].wanted for at, more in pods.items())
+
+    def _above(self, taken: Taken) -> Fraction:
+        queue = taken.holding.queue
+        if queue is None or queue.parent is None:
+            return Fraction(0)
+        due = self.draft.deserved.share(queue)
+        return Fraction(self.draft.ledger.shares[queue.index] - due, queue.parent.unit)
 
     def fits(self, ask: Ask) -> Placement | None:
         """Where the ask fits as things are, or in held room that it will have left in time."""
@@ -137,6 +162,7 @@ class Cycle:
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)
+            self.draft.pass_on(holding)
 
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
@@ -160,6 +186,8 @@ class Cycle:
     def close(self) -> None:
         """Nothing stays set aside: the next cycle decides anew."""
         self.held_room.release()
+        if self.draft.taken:
+            self.draft.ledger.nothing_is_fresh()
 
     def _holding(self, workload: Workload, queue: TreeNode) -> Holding:
         holding = self.books.holdings.get(workload.name)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Cause, Eviction, Grant, Plan, PodCounts, Shrink, Start
 from tidegate.scheduler.room.draft import Draft
-from tidegate.scheduler.snapshot import NO_ENTRIES, Instant, Workload
+from tidegate.scheduler.snapshot import NO_ENTRIES, Instant, PodSet, Workload
 
 _MOST_BACKOFF_S = 600
 
@@ -20,7 +20,7 @@ def decisions(draft: Draft) -> Plan:
     grants, shrinks, evictions, starts = [], [], [], []
     for name in sorted(draft.touched):
         holding = draft.touched[name]
-        more, less = _difference(holding, 1), _difference(holding, -1)
+        more, less = _difference(holding)
         was_admitted = holding.workload.admitted_at is not None
         if not was_admitted and not holding.admitted:
             continue  # What it got, somebody else got in the end.
@@ -29,11 +29,11 @@ def decisions(draft: Draft) -> Plan:
             evictions.append(Eviction(workload=name, pods=less, causes=causes[name], requeue_at=at))
             continue
         if more or holding.admitted > was_admitted:
-            held = _counts(holding, [_only_new(holding, index) for index in range(len(holding.held))])
+            held = _counts(holding, map(_only_new, holding.workload.pod_sets, holding.held))
             grants.append(Grant(workload=name, admits=not was_admitted, pods=more, held=held))
         if less:
             shrinks.append(Shrink(workload=name, pods=less, causes=causes[name]))
-        if started := _started(holding):
+        if any(one.held for one in holding.workload.pod_sets) and (started := _started(holding)):
             starts.append(Start(workload=name, pods=started))
     return Plan(grants=tuple(grants), shrinks=tuple(shrinks), evictions=tuple(evictions), starts=tuple(starts))
 
@@ -84,20 +84,22 @@ def _causes(draft: Draft) -> dict[str, tuple[Cause, ...]]:
     return result
 
 
-def _difference(holding: Holding, sign: int) -> PodCounts:
-    """Pods gained (1) or lost (-1)."""
-    changes = []
+def _difference(holding: Holding) -> tuple[PodCounts, PodCounts]:
+    """Pods gained and pods lost."""
+    more: dict[str, dict[str, int]] = {}
+    less: dict[str, dict[str, int]] = {}
     for pod_set, after in zip(holding.workload.pod_sets, holding.granted, strict=True):
-        flavors = sorted({*after, *pod_set.granted})
-        by_flavor = {flavor: sign * (after.get(flavor, 0) - pod_set.granted.get(flavor, 0)) for flavor in flavors}
-        changes.append({flavor: count for flavor, count in by_flavor.items() if count > 0})
-    return _counts(holding, changes)
+        before = pod_set.granted
+        for flavor in sorted({*after, *before}):
+            change = after.get(flavor, 0) - before.get(flavor, 0)
+            if change:
+                (more if change > 0 else less).setdefault(pod_set.name, {})[flavor] = abs(change)
+    return more, less
 
 
-def _only_new(holding: Holding, index: int) -> dict[str, int]:
+def _only_new(pod_set: PodSet, held: Mapping[str, int]) -> dict[str, int]:
     """Held pods that were not held, or not granted, before."""
-    before = holding.workload.pod_sets[index].held
-    return {flavor: count - before.get(flavor, 0) for flavor, count in holding.held[index].items()}
+    return {flavor: count - pod_set.held.get(flavor, 0) for flavor, count in held.items() if count}
 
 
 def _started(holding: Holding) -> PodCounts:

@@ -63,7 +63,7 @@ def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
 
 
 def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -> Waiting:
-    if blocker is not None and not ask.row.failed and blocker != ask:
+    if blocker is not None and not ask.row.failed and (blocker.row, blocker.place) != (ask.row, ask.place):
         return behind(ask, holding, blocker.name)
     held_for = cycle.held_for.get(id(ask.row))
     if held_for is not None and all(ask.row.hosts):

@@ -9,7 +9,8 @@ from tidegate.cli.errors import CommandError
 from tidegate.cli.simulate.documents import as_document
 from tidegate.cli.simulate.progress import Bar
 from tidegate.cli.simulate.tables import comparison, shown
-from tidegate.sim.policies import known_policies
+from tidegate.scheduler import Policies
+from tidegate.sim.policies import PolicyError, known_policies
 from tidegate.sim.results.plot import Picture, svg
 from tidegate.sim.scenario.playing import Result, play
 from tidegate.sim.scenario.reading import read_scripts, script_of_trace, with_trace
@@ -21,13 +22,18 @@ DONE, FAILED, MALFORMED = 0, 1, 2
 
 def simulate(told: argparse.Namespace) -> int:
     """0: every expectation holds; 1: one does not; 2: a file is malformed."""
-    if wrong := _misuse(told):
+    try:
+        policies = known_policies()
+        wrong = _misuse(told, policies)
+    except PolicyError as error:
+        wrong = str(error)
+    if wrong:
         print(f"tidegate: {wrong}", file=sys.stderr)
         return MALFORMED
     scripts = _scripts(told)
     if scripts is None:
         return MALFORMED
-    results = [_played(script, policy, told.seed) for script in scripts for policy in told.policy or [None]]
+    results = [_played(script, policy, told.seed, policies) for script in scripts for policy in told.policy or [None]]
     _show(results, told)
     if told.plot is not None:
         _draw(results, told)
@@ -36,7 +42,7 @@ def simulate(told: argparse.Namespace) -> int:
     return DONE if all(result.passed for result in results) else FAILED
 
 
-def _misuse(told: argparse.Namespace) -> str | None:
+def _misuse(told: argparse.Namespace, policies: Policies) -> str | None:
     if not told.files and told.trace is None:
         return "there is nothing to simulate. Name a Scenario file, or a trace with --trace."
     if told.trace is not None and not told.files and told.capacity is None:
@@ -44,8 +50,8 @@ def _misuse(told: argparse.Namespace) -> str | None:
     if told.capacity is not None and (told.files or told.trace is None):
         return "--capacity is for a --trace without a Scenario file. Leave it out, or leave the file out."
     for policy in told.policy:
-        if policy not in known_policies():
-            return f'"{policy}" is not a policy. Write one of {", ".join(known_policies())}.'
+        if policy not in policies:
+            return f'"{policy}" is not a policy. Write one of {", ".join(policies)}.'
     return None
 
 
@@ -70,9 +76,9 @@ def _scripts(told: argparse.Namespace) -> list[Script] | None:
     return None if malformed else scripts
 
 
-def _played(script: Script, policy: str | None, seed: int) -> Result:
+def _played(script: Script, policy: str | None, seed: int, policies: Policies) -> Result:
     with Bar(script.name, script.last_at) as bar:
-        return play(script, seed=seed, policy=policy, policies=known_policies(), progress=bar.reached)
+        return play(script, seed=seed, policy=policy, policies=policies, progress=bar.reached)
 
 
 def _show(results: list[Result], told: argparse.Namespace) -> None:

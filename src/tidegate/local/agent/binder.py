@@ -27,7 +27,9 @@ class Binder:
         self._node = node
         self._present = present
         self._clock = clock
-        self._waiting: Informer[Object] = Informer(client, PODS, fields="spec.nodeName=")
+        # Many pods may wait for something else (a gate, another scheduler): those are not looked at again and again.
+        ours: dict[str, Callable[[Object], Iterable[str]]] = {"ours": lambda pod: ["yes"] if bind.may_bind(pod) else []}
+        self._waiting: Informer[Object] = Informer(client, PODS, fields="spec.nodeName=", indexes=ours)
         self._waiting.on_change(self._on_change)
         self._changed = asyncio.Event()
         self._assumed: dict[str, Spec] = {}
@@ -36,7 +38,8 @@ class Binder:
     def _on_change(self, old: Object | None, new: Object | None) -> None:
         if new is None and old is not None:
             self._told.pop(old["metadata"]["uid"], None)
-        self._changed.set()
+        if any(bind.may_bind(pod) for pod in (old, new) if pod is not None):
+            self._changed.set()
 
     def room_made(self) -> None:
         """Something on the node changed; pods that did not fit may fit now."""
@@ -54,7 +57,7 @@ class Binder:
             following.cancel()
 
     async def _round(self) -> None:
-        for pod in sorted(filter(bind.may_bind, list(self._waiting.all())), key=bind.turn):
+        for pod in sorted(self._waiting.by("ours", "yes"), key=bind.turn):
             uid = pod["metadata"]["uid"]
             if uid in self._assumed:
                 continue

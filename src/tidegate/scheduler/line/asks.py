@@ -61,13 +61,15 @@ class Placement:
 class Row:
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank", "tight")
+    __slots__ = ("age_at", "asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank", "tight")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
         self.queue = queue
         self.kind = kind
         self.rank = (-kind.priority, not kind.is_floor)
         """Rows of a Queue: by priority, then floors before growth."""
+        self.age_at = 0 if kind.is_floor else 1
+        """Where in a place the age of a workload stands, its name behind it."""
         self.pods = sum(part.pods for part in kind.parts)
         self.asks: SortedList = SortedList()
         self.failed = False
@@ -81,39 +83,25 @@ class Row:
         if all(len(options) == 1 for options in self.hosts):
             self.only = placed(self, [options[0][0] for options in self.hosts])
 
-    def ask(self, place: Place) -> Ask:
-        return Ask(self, place)
 
-
-class Ask(NamedTuple):
+class Ask:
     """A floor, or one step of growth, of one workload."""
 
-    row: Row
-    place: Place
+    __slots__ = ("created", "kind", "name", "place", "queue", "row")
 
-    @property
-    def queue(self) -> TreeNode:
-        return self.row.queue
-
-    @property
-    def kind(self) -> Kind:
-        return self.row.kind
-
-    @property
-    def name(self) -> str:
+    def __init__(self, row: Row, place: Place) -> None:
+        self.row = row
+        self.place = place
+        self.queue = row.queue
+        self.kind = row.kind
+        self.created: int = place[row.age_at]
+        self.name: str = place[row.age_at + 1]
         """Its workload's."""
-        name: str = self.place[1 if self.row.kind.is_floor else 2]
-        return name
-
-    @property
-    def created(self) -> int:
-        created: int = self.place[0 if self.row.kind.is_floor else 1]
-        return created
 
     @property
     def pod_set(self) -> int | None:
         """Which pod set grows; None for a floor, which is all of them."""
-        return None if self.row.kind.is_floor else self.row.kind.parts[0].pod_set
+        return None if self.kind.is_floor else self.kind.parts[0].pod_set
 
 
 def hosts(part: Part, queue: TreeNode, flavors: Flavors) -> Iterator[tuple[str, Need]]:

@@ -11,7 +11,20 @@ from tidegate.scheduler.tree.node import TreeNode
 class Holding:
     """The counts of a workload by pod set and flavor, changed only by the draft that keeps the ledger in step."""
 
-    __slots__ = ("_need", "admitted", "granted", "held", "new", "present", "queue", "since", "weight", "workload")
+    __slots__ = (
+        "_need",
+        "admitted",
+        "granted",
+        "held",
+        "least",
+        "listed",
+        "new",
+        "present",
+        "queue",
+        "since",
+        "weight",
+        "workload",
+    )
 
     def __init__(self, workload: Workload, queue: TreeNode | None, *, afresh: bool = False, now: Instant = 0) -> None:
         self.workload = workload
@@ -26,6 +39,10 @@ class Holding:
         """When it was admitted."""
         self.weight = (workload.priority, -self.since, -workload.created, workload.name)
         """Who of a Queue gives way first: lowest priority, then newest."""
+        self.least = [pod_set.least for pod_set in workload.pod_sets]
+        """What is left of the floor, by pod set."""
+        self.listed = False
+        """Whether the books list it among those with surplus."""
         self._need: Need | None = None
 
     def change(self, index: int, flavor: str, count: int, held: int = 0) -> None:
@@ -41,11 +58,11 @@ class Holding:
 
     def surplus(self, index: int) -> int:
         """Pods above the floor."""
-        return max(0, self.count(index) - self.workload.pod_sets[index].least)
+        return max(0, self.count(index) - self.least[index])
 
     @property
     def has_surplus(self) -> bool:
-        return any(self.count(index) > pod_set.least for index, pod_set in enumerate(self.workload.pod_sets))
+        return any(sum(counts.values()) > least for counts, least in zip(self.granted, self.least, strict=True))
 
     def going(self, index: int, flavor: str) -> int:
         """Pods that are there without a grant."""

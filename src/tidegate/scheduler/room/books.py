@@ -28,8 +28,7 @@ class Books:
         self.holdings[holding.workload.name] = holding
         if holding.queue is not None:
             self._list(self._by_queue, holding.queue).add(holding)
-            if holding.has_surplus:
-                self._list(self._with_surplus, holding.queue).add(holding)
+            self._list_surplus(holding, holding.queue)
             self._count(holding, holding.queue, 1)
 
     def forget(self, name: str) -> None:
@@ -37,9 +36,17 @@ class Books:
         holding = self.holdings.pop(name, None)
         if holding is not None and holding.queue is not None:
             self._by_queue[holding.queue].remove(holding)
-            if holding.has_surplus:
+            if holding.listed:
                 self._with_surplus[holding.queue].remove(holding)
             self._count(holding, holding.queue, -1)
+
+    def _list_surplus(self, holding: Holding, queue: TreeNode) -> None:
+        surplus = holding.has_surplus
+        if surplus and not holding.listed:
+            self._list(self._with_surplus, queue).add(holding)
+        elif holding.listed and not surplus:
+            self._with_surplus[queue].remove(holding)
+        holding.listed = surplus
 
     def _list(self, lists: dict[TreeNode, SortedList], queue: TreeNode) -> SortedList:
         if queue not in lists:
@@ -62,22 +69,19 @@ class Books:
 
     def change(self, holding: Holding, index: int, flavor: str, count: int, held: int) -> None:
         """So many more (or fewer) pods are granted, and so many more (or fewer) of them may not start yet."""
-        going, had_surplus = holding.going(index, flavor), holding.has_surplus
+        present = holding.present[index]
+        going = holding.going(index, flavor) if present else 0
         holding.change(index, flavor, count, held)
         if holding.queue is None:
             return
-        if holding.has_surplus > had_surplus:
-            self._list(self._with_surplus, holding.queue).add(holding)
-        elif holding.has_surplus < had_surplus:
-            self._with_surplus[holding.queue].remove(holding)
+        self._list_surplus(holding, holding.queue)
         pod = self.tree.axes.pod(holding.workload.pod_sets[index].requests, flavor)
         if count:
             self.ledger.grant(holding.queue, pod, count)
         if held:
             self.ledger.hold(holding.queue, pod, held)
-        left = holding.going(index, flavor) - going
-        if left:
-            self.ledger.go(holding.queue, pod, left)
+        if present and (left := holding.going(index, flavor) - going):
+            self.ledger.go(holding.queue, pod, left, fresh=True)
 
     def of(self, queue: TreeNode) -> Iterable[Holding]:
         """The workloads of a Queue that hold something, who gives way first coming first."""

@@ -32,6 +32,8 @@ class Taken:
     rule: Rule
     evicts: bool
     needed_by: str | None = None
+    inherits: tuple[Taken, ...] = ()
+    """What others had given for its holder to be admitted a moment ago: they gave it for whoever takes it now."""
 
 
 class Draft:
@@ -43,6 +45,7 @@ class Draft:
         self.deserved = deserved
         self.now = now
         self.taken: dict[Taken, None] = {}
+        self._for: dict[str, dict[Taken, None]] = {}
         self.gave_way: dict[str, int] = {}
         """Workloads something was taken from, and how often: they ask again in the next cycle, not in this one."""
         self.touched: dict[str, Holding] = {}
@@ -77,10 +80,10 @@ class Draft:
         ]
         taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in counts)
         holding.admitted = False
-        if holding.new:  # It was admitted a moment ago: what others gave for that, they gave for whoever takes it now.
-            for other in self.taken_for(holding.workload.name):
-                other.needed_by = needed_by
-        return self._record(Taken(holding, taken, rule, True, needed_by))
+        inherits = tuple(self.taken_for(holding.workload.name)) if holding.new else ()
+        for other in inherits:
+            self._give_for(other, needed_by)
+        return self._record(Taken(holding, taken, rule, True, needed_by, inherits))
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
@@ -88,7 +91,12 @@ class Draft:
             self.books.change(taken.holding, pods.index, pods.flavor, pods.count, pods.held)
         if taken.evicts:
             taken.holding.admitted = True
+        for other in taken.inherits:
+            if other in self.taken:
+                self._give_for(other, taken.holding.workload.name)
         del self.taken[taken]
+        if taken.needed_by is not None:
+            del self._for[taken.needed_by][taken]
         name = taken.holding.workload.name
         self.gave_way[name] -= 1
         if not self.gave_way[name]:
@@ -101,13 +109,33 @@ class Draft:
         pods = [(some.index, some.flavor, some.count) for some in taken.pods]
         return self.shrink(taken.holding, pods, taken.rule, taken.needed_by)
 
+    def pass_on(self, holding: Holding) -> None:
+        """Who lost something and took as much from others keeps it: those gave it for whoever it was lost to."""
+        lost = next((taken for taken in self.taken if taken.holding is holding), None)
+        if lost is None:
+            return
+        for taken in self.taken_for(holding.workload.name):
+            self._give_for(taken, lost.needed_by)
+            if lost.needed_by is None:
+                taken.rule = lost.rule
+
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
-        return [taken for taken in self.taken if taken.needed_by == needed_by]
+        return list(self._for.get(needed_by, ()))
+
+    def _give_for(self, taken: Taken, needed_by: str | None) -> None:
+        """It was taken for somebody else than it seemed."""
+        if taken.needed_by is not None:
+            del self._for[taken.needed_by][taken]
+        taken.needed_by = needed_by
+        if needed_by is not None:
+            self._for.setdefault(needed_by, {})[taken] = None
 
     def _record(self, taken: Taken) -> Taken:
         name = taken.holding.workload.name
         self.taken[taken] = None
+        if taken.needed_by is not None:
+            self._for.setdefault(taken.needed_by, {})[taken] = None
         self.gave_way[name] = self.gave_way.get(name, 0) + 1
         self.touched[name] = taken.holding
         return taken

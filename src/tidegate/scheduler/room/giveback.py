@@ -14,6 +14,7 @@ from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.victims import Victims, surplus_units
 from tidegate.scheduler.tree.cells import Need, total
+from tidegate.scheduler.tree.ledger import Short
 from tidegate.scheduler.tree.node import TreeNode
 
 
@@ -37,20 +38,28 @@ def give_back(draft: Draft, names: Iterable[str], crowded: Iterable[TreeNode]) -
         else:
             _what_is_not_wanted(holding, draft)
     for node in sorted(crowded, key=lambda node: -node.index):
-        victims = Victims(draft, _OverQuota(draft), needed_by=None)
-        short = draft.ledger.excesses(node)
-        while short and victims.take(node, short):
-            short = draft.ledger.excesses(node)
+        rights = _OverQuota(draft)
+        victims = Victims(draft, rights, needed_by=None)
+        while rights.look(node) and victims.take(node, rights.short):
+            pass
 
 
 class _OverQuota:
-    """Everything may be taken."""
+    """Everything may be taken, if that helps."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
+        self.short: list[Short] = []
+
+    def look(self, node: TreeNode) -> bool:
+        """Whether a node still holds too much."""
+        self.short = self.draft.ledger.excesses(node)
+        return bool(self.short)
 
     def enter(self, node: TreeNode) -> bool:
-        return any(self.draft.ledger.granted[node.index])
+        if not any(self.draft.ledger.granted[node.index]):
+            return False
+        return not all(self.draft.ledger.keeps_all(node, lack.axes) for lack in self.short)
 
     def permit(self, _holding: Holding, _need: Need, _floor: bool) -> Rule:
         return Rule.OVER_QUOTA

@@ -43,7 +43,9 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
         if not rights.any or not empty.fits(ask.queue, placement.need):
             continue
         if draft.ledger.fits(ask.queue, placement.need, held=True):
-            return None  # Enough pods are leaving already: wait for them instead of taking more.
+            # Enough pods are leaving already. What others gave up a moment ago may be claimed; for those that leave
+            # anyway everybody waits, instead of taking more.
+            return placement if draft.ledger.frees_enough(ask.queue, placement.need) else None
         if _take(ask, draft, placement, rights):
             return placement
     return None

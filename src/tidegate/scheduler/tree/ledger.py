@@ -10,8 +10,8 @@ Theory of operation. Four sums are kept per node and cell, all of them plain add
   held      the part of `granted` that may not start before such pods are gone.
 
 Room that is on its way out is not free, unless for the grants that were given for it. So beyond what is granted a
-node has `going - held` (if above 0) that nobody may use yet; a grant that may wait (`held`) counts against it, one
-that is to start now does not. `reserved` is room set aside for asks that lost patience; see `room.hold`.
+node has `going - held` (if above 0) that nobody may use yet who is to start now. `reserved` is room set aside for asks
+that lost patience; see `room.hold`.
 
 Shares. How much more than its guarantee a node holds, as a part of what its parent could hold:
 
@@ -59,6 +59,8 @@ class Ledger:
         self.keeps = any(node.kept for node in tree.in_order)
         self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
         self.going = [[0] * width for _ in range(nodes)]
+        self.fresh = [[0] * width for _ in range(nodes)]
+        """The part of `going` whose grant was taken back in this very cycle."""
         self.held = [[0] * width for _ in range(nodes)]
         self.reserved = [[0] * width for _ in range(nodes)]
         self._none = [[0] * width] * nodes
@@ -67,6 +69,7 @@ class Ledger:
         if self.keeps:
             for root in tree.roots:
                 self._keep(root)
+        self._kept_idle = [inner.copy() for inner in self.inner] if self.keeps else self.inner
 
     def _keep(self, node: TreeNode) -> list[int]:
         """What a node keeps while nothing is granted, as its parent sees it."""
@@ -132,13 +135,21 @@ class Ledger:
                 excess[self.tree.axes.resource[axis]] -= min(amount, over)
         return max(map(mul, excess, node.scale), default=0)
 
+    def keeps_all(self, node: TreeNode, axes: Iterable[int]) -> bool:
+        """Whether taking from a node would free nothing of these cells for others, since it keeps them for itself."""
+        if not self.keeps or node.kept is None:
+            return False
+        return all(self.inner[node.index][axis] <= node.kept[axis] for axis in axes)
+
     def hold(self, queue: TreeNode, need: Need, times: int = 1) -> None:
         """Mark a part of what is granted as not to start yet (-1: as free to start)."""
         _along(self.held, queue, need, times)
 
-    def go(self, queue: TreeNode, need: Need, times: int = 1) -> None:
+    def go(self, queue: TreeNode, need: Need, times: int = 1, *, fresh: bool = False) -> None:
         """Pods without a grant that are still there (-1: gone)."""
         _along(self.going, queue, need, times)
+        if fresh:
+            _along(self.fresh, queue, need, times)
         self._unusable_anywhere += sum(amount for _, amount in need) * times
 
     def reserve(self, node: TreeNode, need: Need, times: int = 1) -> None:
@@ -160,7 +171,7 @@ class Ledger:
         if bound == NO_BOUND:
             return bound
         taken = max(self.granted[node.index][axis], self.inner[node.index][axis])
-        return max(0, bound - taken - self._unusable(node, axis, 0))
+        return max(0, bound - taken - self._unusable(node, axis))
 
     def fits(self, queue: TreeNode, need: Need, *, held: bool = False) -> bool:
         """Whether all of it can be granted below this Queue now, or (`held`) once pods on their way out are gone."""
@@ -173,11 +184,22 @@ class Ledger:
                     return False
         return True
 
-    def fits_at(self, nodes: Iterable[TreeNode], need: Need) -> bool:
-        """Whether it would stay within what these nodes may hold."""
-        return all(
-            self.granted[node.index][axis] + amount <= node.most[axis] for node in nodes for axis, amount in need
-        )
+    def frees_enough(self, queue: TreeNode, need: Need) -> bool:
+        """Whether it fits once those are gone from whom something was taken in this very cycle."""
+        for node in queue.path:
+            index = node.index
+            for axis, amount in need:
+                fresh = self.fresh[index][axis]
+                before = self.going[index][axis] - fresh - max(0, self.held[index][axis] - fresh)
+                taken = max(self.granted[index][axis], self.inner[index][axis]) + self.reserved[index][axis]
+                if taken + max(0, before) + amount > node.most[axis]:
+                    return False
+        return True
+
+    def nothing_is_fresh(self) -> None:
+        """A cycle is over."""
+        for amounts in self.fresh:
+            amounts[:] = [0] * len(amounts)
 
     def shortfalls(self, queue: TreeNode, need: Need, *, held: bool = False) -> Iterator[Short]:
         """Every place where it does not fit, nearest to the Queue first."""
@@ -189,7 +211,7 @@ class Ledger:
                 total = granted[axis] + amount
                 if rise > 0:
                     total = max(total, inner[axis] + rise)
-                lacking = total + self._unusable(node, axis, amount if held else 0) - most[axis]
+                lacking = total + self._unusable(node, axis, held=held) - most[axis]
                 if lacking > 0:
                     yield Short(node, (axis,), lacking)
             if kept:
@@ -206,14 +228,15 @@ class Ledger:
             for axis in axes:
                 amount = asked.get(axis, 0)
                 total += self.granted[queue.index][axis] + amount
-                total += self._unusable(queue, axis, amount if held else 0)
+                total += self._unusable(queue, axis, held=held)
             if total > limit:
                 yield Short(queue, tuple(axes), total - limit, limited=True)
 
-    def _unusable(self, node: TreeNode, axis: int, waiting: int) -> int:
-        """Room that is neither granted nor free: still in use by pods that leave, or set aside."""
-        going = self.going[node.index][axis]
-        leaving = max(0, going - self.held[node.index][axis] - waiting) if going else 0
+    def _unusable(self, node: TreeNode, axis: int, *, held: bool = False) -> int:
+        """Room that is neither granted nor free: set aside, or still in use by pods that leave. For pods that may wait
+        until those are gone (`held`) it is as good as free."""
+        going = 0 if held else self.going[node.index][axis]
+        leaving = max(0, going - self.held[node.index][axis]) if going else 0
         return leaving + self.reserved[node.index][axis]
 
     def really_free(self, queue: TreeNode, need: Need) -> bool:
@@ -240,20 +263,25 @@ class Ledger:
         for node in queue.path:
             granted, inner = self.granted[node.index], self.inner[node.index]
             for axis, most in enumerate(node.most):
-                if max(granted[axis], inner[axis]) + self._unusable(node, axis, 0) > most:
+                if max(granted[axis], inner[axis]) + self._unusable(node, axis) > most:
                     return True
         return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
 
     def excesses(self, node: TreeNode) -> list[Short]:
-        """Where more is granted than a node may hold."""
+        """Where more is granted than a node may hold, or is lent out of what others keep for themselves."""
         granted = self.granted[node.index]
+        if self.keeps:
+            # What is kept can be more than there is; then nobody can be asked for the difference.
+            lent = zip(self.inner[node.index], self._kept_idle[node.index], node.most, strict=True)
+            granted = [amount if amount > max(idle, most) else 0 for amount, idle, most in lent]
+            granted = list(map(max, granted, self.granted[node.index]))
         over = [
             Short(node, (axis,), amount - node.most[axis])
             for axis, amount in enumerate(granted)
             if amount > node.most[axis]
         ]
         for axes, limit, _ in node.capped:
-            held = sum(granted[axis] for axis in axes)
+            held = sum(self.granted[node.index][axis] for axis in axes)
             if held > limit:
                 over.append(Short(node, tuple(axes), held - limit, limited=True))
         return over
