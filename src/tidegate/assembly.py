@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from typing import TYPE_CHECKING
@@ -16,12 +17,14 @@ from tidegate.controller.bootstrap import install_kinds, make_default_queue, mak
 from tidegate.controller.door import Door, RefusedError, Submitter
 from tidegate.controller.operator import Operator
 from tidegate.kube.client import Client
-from tidegate.kube.leases import LeaderElection, Terms
+from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
 from tidegate.local.errors import forbidden
 
 if TYPE_CHECKING:
     from tidegate.local.admission.attributes import Attributes
     from tidegate.local.control_plane import ControlPlane
+
+_log = logging.getLogger(__name__)
 
 _SYNC_S = 10.0
 
@@ -67,7 +70,8 @@ async def beside(plane: ControlPlane) -> None:
 
 
 async def lead(client: Client, *, namespace: str, everywhere: bool, lease_s: int = 15) -> None:
-    """Run the operator as soon as, and as long as, no other one leads; it is taken over so long after it died."""
+    """Run the operator whenever no other one leads; it is taken over so long after it died. One that lost its lease, on
+    a server or a machine too busy to renew it in time, forgets everything and stands in line again."""
     identity = f"{socket.gethostname()}-{os.getpid()}"
 
     async def work() -> None:
@@ -76,7 +80,11 @@ async def lead(client: Client, *, namespace: str, everywhere: bool, lease_s: int
         await Operator(client, everywhere=everywhere).run()
 
     terms = Terms(lease_s, lease_s * 2 / 3, lease_s * 2 / 15)
-    await LeaderElection(client, "tidegate-operator", namespace, identity, terms=terms).run(work)
+    while True:
+        try:
+            await LeaderElection(client, "tidegate-operator", namespace, identity, terms=terms).run(work)
+        except LeadershipLost as lost:
+            _log.warning("%s It stands in line again.", lost)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ def operators(cluster: Cluster, tmp_path: Path) -> Iterator[Start]:
 
     def start() -> Popen[bytes]:
         command = [sys.executable, "-m", "tidegate.cli.main", "operator", "--kubeconfig", str(cluster.kubeconfig)]
-        command += ["--lease-seconds", "1"]
+        command += ["--lease-seconds", "2"]
         started.append(processes.start(f"operator-{len(started)}", command, logs=tmp_path))
         return started[-1]
 

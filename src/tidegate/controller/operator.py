@@ -226,7 +226,8 @@ class Operator:
         """Write what is taken and what was seen, then what is given; whose write failed."""
         news = news_of(plan, told)
         gives = {key for key in keys_of(plan, takes=False) if key in told}
-        failed = await self._write({key: news.get(key, News()) for key in told - gives}, now)
+        says = {key for key in told - gives if key in news or not self._is_new(key)}
+        failed = await self._write({key: news.get(key, News()) for key in says}, now)
         if failed:
             # The room for what is given may not be there: forget it, and plan again from what is true.
             for key in sorted(gives | failed):
@@ -241,6 +242,11 @@ class Operator:
             )
         self._telling.events(plan, self._workload)
         return failed
+
+    def _is_new(self, key: Key) -> bool:
+        """Whether it waits and was never told anything: the next report tells it all in one write."""
+        raw, seen = self.cache.workloads.get(key), self._planner.workload(name_of(key))
+        return raw is not None and not raw.get("status") and seen is not None and seen.active
 
     def _is_news(self, key: Key, news: News) -> bool:
         """Whether a Workload's status does not say so yet; a glance, since a report speaks of everybody who waits."""

@@ -42,13 +42,9 @@ def _run(told: argparse.Namespace) -> int:
 
     async def work(client: Client, namespace: str) -> int:
         from tidegate.assembly import lead
-        from tidegate.kube.leases import LeadershipLost
 
-        try:
-            everywhere = told.manage == "all"
-            await lead(client, namespace=told.lease_namespace, everywhere=everywhere, lease_s=told.lease_seconds)
-        except LeadershipLost as lost:
-            raise CommandError(f"{lost} Start it again to stand in line.") from None
+        everywhere = told.manage == "all"
+        await lead(client, namespace=told.lease_namespace, everywhere=everywhere, lease_s=told.lease_seconds)
         return 0
 
     return on_cluster(told, work)
