@@ -18,12 +18,13 @@ from typing import Any
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.queue_jobs import QueueJobs
-from tidegate.controller.kinds import Key, name_of
+from tidegate.controller.kinds import Key, key_of, name_of
+from tidegate.controller.looking import Looking
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
 from tidegate.controller.seen.config import snapshot
-from tidegate.controller.seen.workloads import Facts, is_over, left_over, seen_workload
+from tidegate.controller.seen.workloads import seen_workload
 from tidegate.controller.telling import Telling
 from tidegate.controller.told.news import keys_of, news_of
 from tidegate.controller.told.workloads import News, status_of, told_already, wished
@@ -34,13 +35,10 @@ from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
 from tidegate.kube.wire import Object
-from tidegate.model.codec import read
-from tidegate.model.jobs import Kinds, Outcome, builtin, outcome
+from tidegate.model.jobs import Kinds, Outcome, builtin
 from tidegate.model.kinds import Workload
-from tidegate.model.problems import ManifestError
 from tidegate.scheduler import BUILT_IN, Plan, Planner, Policies, Snapshot
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import pod_facts
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +65,7 @@ class Operator:
         self.cache = Cache(client, kinds or builtin())
         self.managed = Managed(self._labels, self._queue_names, everywhere=everywhere)
         self._recorder = EventRecorder(client, "tidegate")
+        self._policies = policies
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
         self._applications = Applications(client, self.cache, self.managed, self._recorder)
@@ -77,11 +76,9 @@ class Operator:
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications)
         self._changes = Changes()
-        self._decoded: dict[Key, tuple[Object, Workload]] = {}
+        self._looking = Looking(self.cache, self._applications, self._gated)
         self._report_due = True
         self._reported_at = -_REPORT_S
-        self.settled = asyncio.Event()
-        """Set while nothing is left to do that is known of."""
 
     def _labels(self, namespace: str) -> dict[str, str]:
         found = self.cache.namespaces.get(namespace)
@@ -104,12 +101,15 @@ class Operator:
 
     async def _turn(self) -> float | None:
         """One cycle; how long nothing need be done if nothing happens."""
-        self.settled.clear()
         taken = self._changes.take()
         try:
             return await self._cycle(*taken)
         except (OSError, StatusError) as failed:
             _log.warning("The cycle was not completed: %s", str(failed) or type(failed).__name__)
+        except Exception:
+            _log.exception("A cycle failed; beginning again from what the server says")
+            self._planner, self._changes.config = Planner(self._policies), True
+            self._changes.mark(key_of(obj) for obj in self.cache.workloads.all())
         # Everything that was to be looked at is looked at again.
         self._changes.workloads |= taken[0]
         self._changes.pods |= taken[2]
@@ -158,8 +158,6 @@ class Operator:
         waits = [] if plan.wake_at is None else [max(0.05, plan.wake_at - now)]
         if self._report_due:
             waits.append(max(0.0, self._reported_at + _REPORT_S - time.monotonic()) + 0.01)
-        elif not busy:
-            self.settled.set()
         return min(waits, default=None)
 
     # ── what is seen ──
@@ -173,52 +171,13 @@ class Operator:
         self._planner.configure(self._snapshot)
         self._report_due = True
 
-    def _workload(self, key: Key) -> Workload | None:
-        raw = self.cache.workloads.get(key)
-        if raw is None:
-            self._decoded.pop(key, None)
-            return None
-        known = self._decoded.get(key)
-        if known is None or known[0] is not raw:
-            try:
-                known = self._decoded[key] = (raw, read(Workload, raw))
-            except ManifestError as error:
-                _log.warning("The Workload %s/%s cannot be read: %s", *key, error)
-                return None
-        return known[1]
-
     def _see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
-        workload, name = self._workload(key), name_of(key)
-        pods = [pod_facts(pod) for pod in self.cache.pods_of(name)]
-        seen: SeenWorkload | None
-        if workload is None:
-            seen = left_over(name, pods)
-        else:
-            facts = self._facts(workload)
-            seen = seen_workload(workload, facts)
-            if is_over(workload, facts) and not any(each.present for each in seen.pod_sets):
-                seen = None
+        seen = self._looking.seen(key)
         if seen is None:
-            self._planner.drop(name)
+            self._planner.drop(name_of(key))
         else:
             self._planner.put(seen)
-
-    def _facts(self, workload: Workload) -> Facts:
-        name = workload.spec.priority_class_name
-        ranked = self.cache.priority_classes.get(name) if name else None
-        pods = self.cache.pods_of(f"{workload.metadata.namespace}/{workload.metadata.name}")
-        facts = Facts(
-            priority=None if ranked is None else int(ranked["value"]), pods=tuple(pod_facts(pod) for pod in pods)
-        )
-        if self._gated.is_ours(workload):
-            return replace(facts, outcome=self._gated.outcome(workload, pods))
-        found = self._applications.owner_of(workload)
-        if found is None:
-            return facts
-        followed, obj = found
-        ended = self._applications.ended(followed, obj)
-        return replace(facts, ended=ended, outcome=outcome(followed.entry, obj))
 
     # ── what is told ──
 
@@ -240,7 +199,7 @@ class Operator:
             await self._write(
                 {key: each for key, each in news.items() if key not in told and self._is_news(key, each)}, now
             )
-        self._telling.events(plan, self._workload)
+        self._telling.events(plan, self._looking.workload)
         return failed
 
     def _is_new(self, key: Key) -> bool:
@@ -257,10 +216,10 @@ class Operator:
     async def _write(self, news: dict[Key, News], now: int) -> set[Key]:
         statuses = {}
         for key, each in news.items():
-            workload = self._workload(key)
+            workload = self._looking.workload(key)
             if workload is None:
                 continue
-            facts = self._facts(workload)
+            facts = self._looking.facts(workload)
             seen = self._planner.workload(name_of(key)) or seen_workload(workload, facts)
             if each.eviction is not None:
                 seen = self._forgiven(seen, workload, each)
@@ -281,7 +240,7 @@ class Operator:
 
     async def _carry_out(self, keys: set[Key]) -> None:
         for key in sorted(keys):
-            workload, seen = self._workload(key), self._planner.workload(name_of(key))
+            workload, seen = self._looking.workload(key), self._planner.workload(name_of(key))
             if workload is None or seen is None:
                 continue
             hands = next(each for each in (self._gated, self._queue_jobs, self._applications) if each.is_ours(workload))
