@@ -114,3 +114,19 @@ def test_guarantees_above_a_lost_capacity_are_shown_and_nothing_is_over_committe
     last = world.settle()
     assert world.granted("a/w") + world.granted("b/w") == 4  # type: ignore[operator]
     assert last.standings["root"].short_of_guarantees.total().quantities() == {"cpu": "4"}
+
+
+def test_two_roots_that_are_sized_from_the_nodes_do_not_both_use_them() -> None:
+    """Each alone may use all there is; together they have no more than that."""
+    world = World(cpu="10")
+    world.cluster_queue("other")
+    world.queue("a/q", "root")
+    world.queue("b/q", "other")
+    world.submit("a/w", pods(8, 0, cpu="1"), queue="a/q")
+    world.submit("b/w", pods(8, 0, cpu="1"), queue="b/q")
+    last = world.settle()
+    assert world.granted("a/w") + world.granted("b/w") == 10  # type: ignore[operator]
+    assert sorted(last.standings) == ["a/q", "b/q", "other", "root"]
+    world.node("node", cpu="6")
+    world.settle()
+    assert world.granted("a/w") + world.granted("b/w") == 6  # type: ignore[operator]

@@ -15,8 +15,8 @@ from fractions import Fraction
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import can_ever_fit
-from tidegate.scheduler.line.asks import Ask, Placement
-from tidegate.scheduler.line.fit import place
+from tidegate.scheduler.line.asks import Ask, Placement, Row
+from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.plan import Waiting
@@ -78,14 +78,15 @@ class Cycle:
 
     def run(self) -> None:
         """Let everybody have their turn; and again, while what happened may change the answer for those who wait."""
-        for _ in range(_MOST_PASSES):
+        for number in range(_MOST_PASSES):
+            if number:
+                self.held_room.release()
+                self.line.reopen()
+                self._ask_again()
             self._pass()
             unsettled = (self._waits or self.stepped_aside) and self._unsettles()
             if not self._give_back_what_was_not_needed() and not unsettled:
                 break
-            self.held_room.release()
-            self.line.reopen()
-            self._ask_again()
 
     def _pass(self) -> None:
         self._waits, self._granted, self._taken = False, set(), len(self.draft.taken)
@@ -106,11 +107,20 @@ class Cycle:
                 self.line.join_growth(holding)
 
     def _unsettles(self) -> bool:
-        """Whether a pass took something, or gave a node more than it deserves, which others may now take."""
+        """Whether a pass took something, or gave a node more than it deserves, which somebody else may now take."""
+        if len(self.draft.taken) > self._taken:
+            return True
         shares, deserved = self.draft.ledger.shares, self.draft.deserved
-        return len(self.draft.taken) > self._taken or any(
+        above = (
             shares[node.index] > deserved.share(node) for queue in self._granted for node in queue.path if node.parent
         )
+        return any(above) and (self.line.blocks or any(map(self._is_modest, self.line.set_aside_rows)))
+
+    def _is_modest(self, row: Row) -> bool:
+        """Whether its Queue would stay at or below what it deserves."""
+        wanted = first_choice(row)
+        due = self.draft.deserved.share(row.queue)
+        return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 
     def _give_back_what_was_not_needed(self) -> bool:
         """Of what was taken for one, what was taken later for another may have been enough for both. Who is least above

@@ -35,17 +35,19 @@ class Deserved:
             return
         if before is not None:
             self.forget(before.name)
+        if not (self.settled and self._fill.would_stand_behind(workload)):
+            self._open(workload)
         self._demand[workload.name] = workload
         self._count(workload, 1)
-        behind = self._fill.join(workload)
-        self.settled = self.settled and behind
+        self._fill.join(workload)
 
     def forget(self, name: str) -> None:
         """It wants nothing any more."""
         workload = self._demand.get(name)
         if workload is None:
             return
-        self.settled = self.settled and self._fill.stands_behind(name)
+        if not (self.settled and self._fill.stands_behind(name)):
+            self._open(workload)
         self._fill.leave(workload)
         self._count(workload, -1)
         del self._demand[name]
@@ -62,9 +64,13 @@ class Deserved:
             self._settle()
         return self._fill.ledger.granted[node.index]
 
+    def _open(self, workload: Workload) -> None:
+        """Demand changes: what was handed out holds up to a workload's turn."""
+        self.settled = False
+        self._fill.rewind(workload)
+
     def _settle(self) -> None:
         self.settled = True
-        self._fill.start_afresh()
         for name, request in self._requests.items():
             self._stand(name, request)
         self._fill.run()
@@ -81,6 +87,8 @@ class Deserved:
         workload = standing(name, (request - self._totals[name]).positive(), node)
         before = self._demand.get(workload.name)
         if before is not None:
+            self._fill.rewind(before)
             self._fill.leave(before)
+        self._fill.rewind(workload)
         self._demand[workload.name] = workload
         self._fill.join(workload)

@@ -113,7 +113,7 @@ def hosts(part: Part, queue: TreeNode, flavors: Flavors) -> Iterator[tuple[str, 
 
 def hosting(part: Part, queue: TreeNode, flavors: Flavors, flavor: str) -> Hosting:
     """Whether the pods of a part could stand on nodes of a flavor that this queue's tree has at all."""
-    capacity = queue.path[-1].capacities
+    capacity = queue.root.capacities
     if any(not capacity.get((flavor, resource)) for resource in part.requests):
         return Hosting.NOWHERE
     return flavors.hosting(flavor, part.requests, part.node_selector)
@@ -137,6 +137,11 @@ def floor_kind(workload: Workload, *, impatient: bool = False) -> Kind:
         if pod_set.least
     )
     return Kind(parts, True, workload.priority, impatient, workload.max_run_seconds)
+
+
+def floor_rank(workload: Workload) -> tuple[int, bool]:
+    """Where the row of a floor stands among those of its Queue."""
+    return (-workload.priority, False)
 
 
 def floor_place(workload: Workload) -> Place:

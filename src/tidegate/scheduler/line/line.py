@@ -10,7 +10,7 @@ weighed again when something happens in it. Entries that are out of date are rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
@@ -39,7 +39,7 @@ class Line:
         """Whether asks that do not fit have a turn too."""
         self._policies = [_policy(node, policies) for node in tree.in_order]
         self._watch = Watch(tree, ledger)
-        size = len(tree.in_order)
+        size = tree.size
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(size)]
         self._heaps: list[list[Any]] = [[] for _ in range(size)]
         self._tight_heaps: list[list[Any]] = [[] for _ in range(size)]
@@ -91,6 +91,10 @@ class Line:
             row = rows[kind] = Row(queue, kind, self.tree.flavors)
             self._watch.add(row)
         return row
+
+    def known_row(self, queue: TreeNode, kind: Kind) -> Row | None:
+        """Where asks of this kind stand, if anybody does."""
+        return self._rows[queue.index].get(kind)
 
     def _add(self, row: Row, at: Place) -> None:
         row.asks.add(at)
@@ -157,16 +161,27 @@ class Line:
             if sibling.is_queue:
                 self._stale[sibling] = None
 
-    def reopen(self) -> None:
-        """Whoever was set aside or blocked may try again."""
-        for row in {id(row): row for row in (*self._failed, *self._tight)}.values():
+    @property
+    def set_aside_rows(self) -> Sequence[Row]:
+        """Rows of which the first was looked at in vain."""
+        return self._failed
+
+    @property
+    def failures(self) -> int:
+        """How many rows were set aside since all were open."""
+        return len(self._failed)
+
+    def reopen(self, since: int = 0) -> None:
+        """Whoever was set aside or blocked may try again; `since`: only those set aside after so many."""
+        again = self._failed[since:] if since else [*self._failed, *self._tight]
+        for row in {id(row): row for row in again}.values():
             if row.tight:
                 self._watch.add(row)
             row.failed = row.tight = False
             if row.asks:
                 self._offer(row)
-        self._failed.clear()
-        self._tight.clear()
+        del self._failed[since:]
+        self._tight = [row for row in self._tight if row.tight]
         for index in self._blocked:
             for child in self.tree.in_order[index].children:
                 self._stale[child] = None

@@ -40,7 +40,8 @@ class Watch:
 
     def __init__(self, tree: Tree, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._gauges = [_gauges(node) for node in tree.in_order]
+        nodes = [*tree.in_order, *filter(None, [tree.machines])]
+        self._gauges = [_gauges(node) for node in nodes]
         self._numbers = count()
 
     def add(self, row: Row) -> None:

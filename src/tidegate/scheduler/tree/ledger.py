@@ -52,7 +52,7 @@ class Ledger:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        nodes, width = len(tree.in_order), len(tree.axes)
+        nodes, width = tree.size, len(tree.axes)
         self.granted = [[0] * width for _ in range(nodes)]
         self.excess = [[0] * len(tree.axes.resources) for _ in range(nodes)]
         self.shares = [0] * nodes

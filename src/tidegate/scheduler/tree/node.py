@@ -34,7 +34,7 @@ class TreeNode:
         """Its place in the lists of a ledger."""
         self.children: list[TreeNode] = []
         self.path: tuple[TreeNode, ...] = (self, *parent.path) if parent else (self,)
-        """From this node up to its root."""
+        """From this node up to its root; above that only what several roots share."""
         self.guarantees: Cells = {}
         self.bounds: Cells = {}
         self.keeps: Cells = {}
@@ -60,6 +60,11 @@ class TreeNode:
             for resource, limit in sorted(self.limits.items())
         ]
         """A Queue's limits: the axes that count together, and their most."""
+
+    @cached_property
+    def root(self) -> TreeNode:
+        """The top of its tree."""
+        return self.parent.root if self.parent else self
 
     @cached_property
     def rules(self) -> ClusterQueueSpec:

@@ -13,7 +13,7 @@ from tidegate.model.kinds.queue import ROOT, QueueSpec
 from tidegate.scheduler.snapshot import Snapshot
 from tidegate.scheduler.tree.cells import Axes, Cell
 from tidegate.scheduler.tree.flavors import Flavors
-from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
 
 
 class Tree:
@@ -40,6 +40,9 @@ class Tree:
         for root in self.roots:
             _sum_guarantees(root)
             self._size(root)
+        self.machines = self._machines()
+        """Above roots that read the same capacity from the nodes, so that they cannot both use it; otherwise no node of
+        the tree. None where there are no such roots."""
         self._enumerate(more_cells)
 
     def _grow(
@@ -82,13 +85,38 @@ class Tree:
                 above = node.parent.capacities
                 node.capacities = {cell: min(amount, node.bounds.get(cell, amount)) for cell, amount in above.items()}
 
+    def _machines(self) -> TreeNode | None:
+        readers: dict[Cell, list[TreeNode]] = {}
+        for root in self.roots if self.flavors.has_nodes else ():
+            assert root.spec is not None
+            stated = {cell for cell, _ in _quotas(root.spec)}
+            if any(node.is_queue for node in root.below()):
+                for cell in root.capacities.keys() - stated:
+                    readers.setdefault(cell, []).append(root)
+        shared = {cell: roots for cell, roots in readers.items() if len(roots) > 1}
+        if not shared:
+            return None
+        machines = TreeNode("", ClusterQueueSpec(), None, 1)
+        machines.bounds = {cell: roots[0].capacities[cell] for cell, roots in shared.items()}
+        machines.capacities = dict(machines.bounds)
+        for root in self.roots:
+            if any(root in roots for roots in shared.values()):
+                machines.children.append(root)
+                for node in root.below():
+                    node.path = (*node.path, machines)
+        return machines
+
     def _enumerate(self, more_cells: Iterable[Cell]) -> None:
         cells = (cell for node in self.nodes.values() for cell in (*node.guarantees, *node.bounds, *node.capacities))
         self.axes = Axes(chain(cells, more_cells))
         self.in_order = [node for root in self.roots for node in root.below()]
         """Parents first; a node's place here is its index."""
-        for index, node in enumerate(self.in_order):
+        for index, node in enumerate([*self.in_order, *filter(None, [self.machines])]):
             node.enumerate(index, self.axes)
+        if self.machines is not None:
+            self.machines.most = self.axes.vector(self.machines.bounds, NO_BOUND)
+        self.size = len(self.in_order) + (self.machines is not None)
+        """How many nodes the lists of a ledger have."""
 
 
 def _sum_guarantees(node: TreeNode) -> None:
