@@ -17,7 +17,10 @@ BANNED = {"utils", "helpers", "common", "manager", "misc"}
 PURE = (
     "model",
     "scheduler",
+    "workloads",
     "dialects",
+    "controller/seen",
+    "controller/told",
     "local/kinds",
     "local/patch",
     "local/schema",

@@ -31,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     _up(commands.add_parser("up", help="start the embedded control plane and node on this machine"))
     _down(commands.add_parser("down", help="stop them, and every pod they run"))
     _demo(commands.add_parser("demo", help="see it work: a control plane in a temporary folder runs a Job"))
+    _queued(commands)
     _simulate(commands.add_parser("simulate", help="run Scenario files against the real scheduler in virtual time"))
     _render(commands.add_parser("render", help="write jobs and queues for Kueue, YuniKorn, Volcano and others"))
     _convert(commands.add_parser("convert", help="write Kueue's queues as Tidegate's"))
@@ -67,6 +68,16 @@ def _demo(command: argparse.ArgumentParser) -> None:
     from tidegate.cli import demo
 
     command.set_defaults(run=demo.demo)
+
+
+def _queued(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from tidegate.cli.queued import operator, queue, run, status, why
+
+    run.register(commands.add_parser("run", help="run a command as a queued Job and stream its log"))
+    status.register(commands.add_parser("status", help="the tree of queues: deserved, allocated, used, pending"))
+    why.register(commands.add_parser("why", help="why a workload waits, shrank or was evicted"))
+    queue.register(commands.add_parser("queue", help="create, list, stop and resume queues"))
+    operator.register(commands.add_parser("operator", help="run the controllers against a Kubernetes"))
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:

@@ -12,9 +12,13 @@ from types import FrameType
 from tidegate.cli.errors import CommandError
 from tidegate.local.machine import Machine, MachineError
 
+WITH_OPERATOR = "tidegate.assembly"
+"""The control plane with queues: the operator runs in its process."""
+
 
 def up(told: argparse.Namespace) -> int:
-    machine = Machine(told.data_dir.expanduser().resolve(), told.host, told.port, told.isolation)
+    folder = told.data_dir.expanduser().resolve()
+    machine = Machine(folder, told.host, told.port, told.isolation, program=WITH_OPERATOR)
     began = time.monotonic()
     try:
         started = machine.up()

@@ -7,7 +7,7 @@ import base64
 import contextlib
 import logging
 import ssl
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,16 @@ class Settings:
     """Further names and addresses the server's certificate is good for."""
 
 
+Beside = Callable[["ControlPlane"], Awaitable[None]]
+"""What else is to run in the same process; called once the server answers, before anybody is told where it is."""
+
+
 class ControlPlane:
     """Started with `start`, runs until `stop`. All its state is in the data folder."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, beside: Beside | None = None) -> None:
         self._settings = settings
+        self._beside = beside
         folder = settings.data_dir
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / "state.db")
@@ -109,6 +114,8 @@ class ControlPlane:
         self._run("custom resource definitions", definitions.run())
         self._run("namespace deletion", NamespaceDeletion(self.api, self.client).run())
         self._run("controllers", self._controllers())
+        if self._beside is not None:
+            await self._beside(self)
         self._write_kubeconfigs()
 
     async def _controllers(self) -> None:
@@ -116,6 +123,10 @@ class ControlPlane:
         from tidegate.local.controllers.run import run_controllers
 
         await run_controllers(self.client, root_ca=self.identities.authority.pem)
+
+    def run_beside(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Runs `work` for as long as the server; if it fails, everything ends."""
+        self._run(name, work)
 
     def _run(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Runs `work` beside the server. None of it ever ends by itself: if it does, everything is to end."""

@@ -32,6 +32,8 @@ class Machine:
     host: str = "127.0.0.1"
     port: int = 0
     isolation: str = "auto"
+    program: str = "tidegate.local.apiserver"
+    """The module that is the control plane; one with more inside takes the same arguments."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -51,7 +53,7 @@ class Machine:
         return holder_of(self.lock_of(role))
 
     def control_plane_command(self) -> list[str]:
-        module = [sys.executable, "-m", "tidegate.local.apiserver", "--data-dir", str(self.data_dir)]
+        module = [sys.executable, "-m", self.program, "--data-dir", str(self.data_dir)]
         return [*module, "--host", self.host, "--port", str(self.port)]
 
     def agent_command(self, *, stop_pods: bool = True) -> list[str]:

@@ -15,7 +15,7 @@ from tidegate.local.access.identities import made, make_apart
 from tidegate.local.lock import HeldError, Lock
 
 if TYPE_CHECKING:
-    from tidegate.local.control_plane import Settings
+    from tidegate.local.control_plane import Beside, Settings
 
 
 def arguments() -> argparse.Namespace:
@@ -32,14 +32,14 @@ def collect_rarely() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-async def serve(settings: Settings) -> None:
+async def serve(settings: Settings, beside: Beside | None = None) -> None:
     from tidegate.local.control_plane import ControlPlane
 
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    plane = ControlPlane(settings)
+    plane = ControlPlane(settings, beside)
     await plane.start()
     collect_rarely()
     print(f"ready at {plane.url}; use: export KUBECONFIG={plane.kubeconfig}", flush=True)
@@ -52,7 +52,7 @@ async def serve(settings: Settings) -> None:
         raise SystemExit(1)
 
 
-def run(data_dir: Path, host: str, port: int) -> None:
+def run(data_dir: Path, host: str, port: int, beside: Beside | None = None) -> None:
     with Lock(data_dir / "control-plane.lock"):
         # While the child makes certificates, if there are none yet, we load everything else.
         child = make_apart(data_dir / "pki", (host,))
@@ -61,14 +61,14 @@ def run(data_dir: Path, host: str, port: int) -> None:
         from tidegate.local.control_plane import Settings
 
         made(child)
-        uvloop.run(serve(Settings(data_dir, host, port)))
+        uvloop.run(serve(Settings(data_dir, host, port), beside))
 
 
-def main() -> None:
+def main(beside: Beside | None = None) -> None:
     given = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        run(given.data_dir.resolve(), given.host, given.port)
+        run(given.data_dir.resolve(), given.host, given.port, beside)
     except HeldError as held:
         where = f"{given.data_dir} (process {held.pid})"
         sys.exit(f"A control plane runs on {where} already. Stop it, or use another folder.")

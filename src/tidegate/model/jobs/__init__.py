@@ -22,6 +22,7 @@ from tidegate.model.jobs.state import (
     outcome,
     pod_group,
     priority_class,
+    queue_name,
     with_suspend,
 )
 from tidegate.model.jobs.table import Kinds, builtin, templates
@@ -55,6 +56,7 @@ __all__ = [
     "podsets",
     "priority_class",
     "put",
+    "queue_name",
     "templates",
     "with_suspend",
     "without",

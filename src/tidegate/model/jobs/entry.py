@@ -80,7 +80,7 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
             "a path with [*] or .* leads to many places; use each: for those, and start with @ from there",
             lambda self: all(
                 path is None or path.is_one_place
-                for path in (self.template, self.pod, self.metadata, self.spark and self.spark.app)
+                for path in (self.template, self.pod, self.metadata, self.resize, self.spark and self.spark.app)
             ),
         ),
     )
@@ -105,6 +105,8 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
     """The template the operator uses when there is none; {.paths} in its texts are filled in."""
     count: Number = _ONE
     """How many pods are wanted."""
+    resize: JobPath | None = None
+    """Where fewer pods than wanted are written, and more again. Without it, all are granted or none."""
     floor: Number | None = None
     """With how many it can start. Without it, all."""
     gang: Number | None = None
@@ -213,6 +215,8 @@ class JobKind(Shape, frozen=True, kw_only=True):
     """Labels its pods have; {.paths} are filled in from the object."""
     through: tuple[Word, ...] = ()
     """Kinds between it and its pods, along the owners. Empty: it owns its pods."""
+    queue: JobPath | None = None
+    """Where it names its Queue itself, if it has no label that does."""
     priority: tuple[JobPath, ...] = ()
     """Where it names a priority class, apart from its pods."""
     max_run_seconds: JobPath | None = None

@@ -59,6 +59,11 @@ def children(entry: JobKind, obj: Obj) -> dict[str, str]:
     return selector if all(selector.values()) else {}
 
 
+def queue_name(entry: JobKind, obj: Obj) -> str:
+    """The Queue it names in a field of its own; empty where it has none or names none."""
+    return str((entry.queue.value(Scope(obj)) if entry.queue else None) or "")
+
+
 def priority_class(entry: JobKind, obj: Obj) -> str:
     """The priority class it names outside its pods; empty where it names none."""
     named = (path.value(Scope(obj)) for path in entry.priority)

@@ -52,10 +52,6 @@ class SubmittedPodSet(PodSet, frozen=True, kw_only=True):
 
     runs: Duration | None = None
     """How long each pod runs once it is granted. Without it, until a later step ends it."""
-    mixes: bool = True
-    """Whether its pods may be of several flavors. Write false for pods that share one template, as a Job's do."""
-    node_selector: Mapping[str, str] = {}
-    """Labels a node must have to run its pods."""
 
 
 class Submit(Shape, frozen=True, kw_only=True):

@@ -103,6 +103,10 @@ class PodSet(Shape, frozen=True, kw_only=True):
     """Pods above the floor are granted in multiples of this."""
     requests: Resources = NOTHING
     """What one pod takes, with init containers, sidecars and overhead counted."""
+    mixes: bool = True
+    """Whether its pods may be of several flavors. Write false for pods that share one template, as a Job's do."""
+    node_selector: Annotated[Mapping[str, str], Meta(max_length=64)] = {}
+    """Labels a node must have to run its pods."""
 
     @property
     def floor(self) -> int:
@@ -182,6 +186,8 @@ class PodSetStatus(Status, frozen=True, kw_only=True):
     """Pods that may run. Pods that have ended well do not count."""
     flavors: Annotated[Mapping[str, Count], Meta(max_length=MOST_FLAVORS)] = {}
     """The granted pods by flavor."""
+    held: Annotated[Mapping[str, Count], Meta(max_length=MOST_FLAVORS)] = {}
+    """The part of them that may not start yet, since the pods that give way for them are still there."""
     running: Count = 0
     """Pods that are there. More than `granted`: a shrink is under way."""
 

@@ -13,6 +13,7 @@ from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mappi
 from tidegate.model.jobs.pods.places import PodPlace, place_of
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests, requested
 from tidegate.model.jobs.pods.spark import spark_requests
+from tidegate.model.problems import Path
 from tidegate.model.resources import NOTHING, Resources
 
 MIN_COUNT, MAX_COUNT = "tidegate.dev/min-count", "tidegate.dev/max-count"
@@ -52,6 +53,8 @@ class PodSetShape:
     """Pods that ended well, whose quota comes back."""
     place: PodPlace | None = None
     """Where the object describes these pods; None where another object does."""
+    resize: Path | None = None
+    """Where the object says how many of them run at once, if that may be lowered."""
 
 
 Find = Callable[[Obj], JobKind | None]
@@ -117,6 +120,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         workers=rule.workers,
         selector=_selector({**labels, **rule.pods}, scope),
         reclaimed=_reclaimed(rule, scope, count),
+        resize=rule.resize.place(scope) if rule.resize else None,
     )
 
 

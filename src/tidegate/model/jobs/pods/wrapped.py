@@ -39,6 +39,7 @@ def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShap
             shape,
             name=f"component-{index}-{shape.name}",
             place=_moved(shape.place, carried.path),
+            resize=None if shape.resize is None else (*carried.path, *shape.resize),
         )
 
 

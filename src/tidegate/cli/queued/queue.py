@@ -1,0 +1,102 @@
+"""`tidegate queue create|list|stop|resume`: the doors, and closing what is behind them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tidegate.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from tidegate.kube.client import Client
+
+Json = dict[str, Any]
+
+
+def register(command: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    from tidegate.cli.queued.cluster import options
+
+    verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
+    create = verbs.add_parser("create", help="make a Queue")
+    create.add_argument("name", metavar="NAME")
+    create.add_argument("--cluster-queue", metavar="NAME", help="where it leads (default: root)")
+    create.add_argument("--weight", type=int, metavar="N", help="its part among its neighbours (default: 1)")
+    create.add_argument(
+        "--limit", action="append", default=[], metavar="cpu=8", help="hard cap; several times if needed"
+    )
+    listing = verbs.add_parser("list", help="show the Queues of a namespace")
+    stop = verbs.add_parser("stop", help="admit nothing new behind a ClusterQueue")
+    stop.add_argument("name", metavar="CLUSTERQUEUE")
+    stop.add_argument("--drain", action="store_true", help="take back what runs, too")
+    resume = verbs.add_parser("resume", help="open a ClusterQueue again")
+    resume.add_argument("name", metavar="CLUSTERQUEUE")
+    for each in (create, listing, stop, resume):
+        options(each, output=each is listing)
+    command.set_defaults(run=_run)
+
+
+def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.queued.cluster import on_cluster
+
+    verb = {"create": _create, "list": _list, "stop": _stop, "resume": _stop}[told.verb]
+
+    async def work(client: Client, namespace: str) -> str:
+        return await verb(client, namespace, told)
+
+    print(on_cluster(told, work))
+    return 0
+
+
+async def _create(client: Client, namespace: str, told: argparse.Namespace) -> str:
+    from tidegate.controller.kinds import QUEUES
+    from tidegate.model.codec import decode, encode
+    from tidegate.model.problems import ManifestError
+
+    spec: Json = {"clusterQueue": told.cluster_queue} if told.cluster_queue else {}
+    if told.weight is not None:
+        spec["weight"] = told.weight
+    if told.limit:
+        spec["limits"] = dict(_limit(each) for each in told.limit)
+    manifest = {"kind": "Queue", "metadata": {"name": told.name, "namespace": namespace}, "spec": spec}
+    try:
+        body = encode(decode(manifest))
+    except ManifestError as error:
+        raise CommandError(str(error)) from None
+    await client.create(QUEUES, body)
+    return f"Queue {namespace}/{told.name} is made."
+
+
+def _limit(text: str) -> tuple[str, str]:
+    name, equals, amount = text.partition("=")
+    if not (name and equals and amount):
+        raise CommandError(f'"{text}" is not a limit. Write a resource and an amount, e.g. --limit cpu=8.')
+    return name, amount
+
+
+async def _list(client: Client, namespace: str, told: argparse.Namespace) -> str:
+    from tidegate.cli.queued.tables import amounts, document, table
+    from tidegate.controller.kinds import QUEUES
+
+    listed = (await client.list(QUEUES, namespace)).items
+    if told.output != "table":
+        return document(listed, told.output)
+    if not listed:
+        return f"Namespace {namespace} has no Queue. Make one: `tidegate queue create default -n {namespace}`."
+    rows = [("NAME", "CLUSTERQUEUE", "LIMITS", "ALLOCATED", "PENDING", "ADMITTED")]
+    for queue in listed:
+        spec, status = queue.get("spec") or {}, queue.get("status") or {}
+        limits = ", ".join(f"{text} {name}" for name, text in (spec.get("limits") or {}).items()) or "-"
+        counts = str(status.get("pendingWorkloads", "-")), str(status.get("admittedWorkloads", "-"))
+        leads = str(spec.get("clusterQueue", "root"))
+        rows.append((queue["metadata"]["name"], leads, limits, amounts(status.get("allocated")), *counts))
+    return table(rows)
+
+
+async def _stop(client: Client, namespace: str, told: argparse.Namespace) -> str:
+    from tidegate.controller.kinds import CLUSTER_QUEUES
+
+    stop = "None" if told.verb == "resume" else ("HoldAndDrain" if told.drain else "Hold")
+    await client.patch(CLUSTER_QUEUES, told.name, {"spec": {"stop": stop}})
+    words = {"None": "is open", "Hold": "admits nothing new", "HoldAndDrain": "gives back all it holds"}
+    return f"ClusterQueue {told.name} {words[stop]}."

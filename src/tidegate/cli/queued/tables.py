@@ -1,0 +1,32 @@
+"""Columns for people, documents for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in columns, the first of them the heading."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def document(content: Any, form: str) -> str:
+    """JSON or YAML."""
+    if form == "json":
+        return json.dumps(content, indent=2)
+    import yaml
+
+    return str(yaml.safe_dump(content, sort_keys=False)).rstrip()
+
+
+def amounts(by_flavor: dict[str, dict[str, str]] | None) -> str:
+    """Amounts by flavor on one line: "4 cpu, 8Gi memory"; with the flavor's name unless it is the plain one."""
+    parts = []
+    for flavor, resources in (by_flavor or {}).items():
+        plain = ", ".join(f"{text} {name}" for name, text in resources.items())
+        parts.append(plain if flavor == "default" else f"{plain} ({flavor})")
+    return "; ".join(parts) or "-"

@@ -1,0 +1,11 @@
+"""The hands: watches, plans, and writes down what was decided. Nothing is decided here that the scheduler decides.
+
+    informers ─► cache ─► seen ─► Planner ─► told ─► statuses of Workloads and queues
+                            ▲                  └───► applications: let go, held again, grown, shrunk
+                            └── what came of it comes back as events
+
+`operator` is the circle; `seen` turns objects into what the scheduler sees and `told` a Plan into statuses, both pure;
+`applications` writes to other people's objects; `quotas` keeps Queues and ResourceQuotas together; `door` judges what
+is created. A Workload's status is the only memory: whoever starts anew goes on from there. Must not know the embedded
+server: it talks to any API server by `tidegate.kube`.
+"""

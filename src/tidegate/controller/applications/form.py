@@ -1,0 +1,53 @@
+"""Which form an application is to have now: held, started, resized, or left alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tidegate.model.jobs import JobKind, Kinds, Obj, is_finished, is_suspended, with_suspend
+from tidegate.model.kinds.flavor import ResourceFlavorSpec
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.workloads import Allowance, start, stop
+
+Flavors = Mapping[str, ResourceFlavorSpec]
+
+
+def allowance(flavor: str, count: int, flavors: Flavors) -> Allowance:
+    """So many pods of a flavor, and what they need to be placed on its nodes."""
+    spec = flavors.get(flavor, ResourceFlavorSpec())
+    tolerations: tuple[Mapping[str, Any], ...] = tuple(msgspec.to_builtins(each) for each in spec.tolerations)
+    return Allowance(count=count, flavor=flavor, node_labels=dict(spec.node_labels), tolerations=tolerations)
+
+
+def allowances(seen: SeenWorkload, flavors: Flavors) -> dict[str, Allowance] | None:
+    """By pod set: what may run now; None while the whole floor may not."""
+    result: dict[str, Allowance] = {}
+    for pod_set in seen.pod_sets:
+        free = {flavor: count - pod_set.held.get(flavor, 0) for flavor, count in pod_set.granted.items()}
+        count = sum(free.values())
+        if count < min(pod_set.least, pod_set.wanted):
+            return None
+        # With all it can still use, it is left as it wants to be: places of pods that ended need not be taken away.
+        count = pod_set.count if count >= pod_set.wanted else count
+        result[pod_set.name] = allowance(next(iter(pod_set.granted), ""), count, flavors)
+    return result
+
+
+def wanted_form(entry: JobKind, obj: Obj, seen: SeenWorkload, flavors: Flavors, kinds: Kinds) -> Obj:
+    """The application as it is to be; itself where nothing is to be done, or not yet."""
+    if is_finished(entry, obj):
+        return obj
+    allowed = allowances(seen, flavors) if seen.admitted_at is not None and seen.active else None
+    is_empty = not any(pod_set.present for pod_set in seen.pod_sets)
+    if allowed is None:
+        if not is_suspended(entry, obj):
+            return with_suspend(entry, obj, True)
+        # What was written into it comes out once nothing of it runs; before that many kinds would refuse.
+        return stop(entry, obj) if is_empty else obj
+    if is_suspended(entry, obj) and not is_empty:
+        return obj  # Pods of last time are still going: their room is not free for new ones yet.
+    name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]
+    return start(entry, obj, name, allowed, queue=queue, kinds=kinds)

@@ -1,0 +1,138 @@
+"""Applications that a field holds back: each gets its Workload, and the form that its Workload's status calls for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tidegate.controller.applications.form import Flavors, wanted_form
+from tidegate.controller.kinds import WORKLOADS, Key, key_of
+from tidegate.controller.namespaces import Managed
+from tidegate.controller.watch.cache import Cache, Followed
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.events import EventRecorder
+from tidegate.kube.wire import Object
+from tidegate.model.codec import encode, read
+from tidegate.model.jobs import JobError, is_finished, queue_name
+from tidegate.model.kinds import Workload
+from tidegate.model.kinds.workload import WorkloadSpec
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.workloads import describe, ended_pods, is_run_here, queue_of, workload_name
+
+
+class Applications:
+    """Writes Workloads' specs, and what was granted into applications."""
+
+    def __init__(self, client: Client, cache: Cache, managed: Managed, recorder: EventRecorder) -> None:
+        self._client = client
+        self._cache = cache
+        self._managed = managed
+        self._recorder = recorder
+
+    def workload_key(self, obj: Object) -> Key:
+        """The Workload of an application."""
+        return str(obj["metadata"]["namespace"]), workload_name(str(obj["kind"]), str(obj["metadata"]["name"]))
+
+    def is_ours(self, workload: Workload) -> bool:
+        """Everything that others do not see to."""
+        return True
+
+    def owner_of(self, workload: Workload) -> tuple[Followed, Object] | None:
+        """The application a Workload stands for, if it is one that a field holds back and that is still there."""
+        owner = workload.spec.owner
+        followed = self._cache.application(owner.api_version, owner.kind) if owner else None
+        if owner is None or followed is None:
+            return None
+        obj = followed.latest.get((workload.metadata.namespace, owner.name))
+        if obj is None or (owner.uid and obj["metadata"].get("uid") != owner.uid):
+            return None
+        return followed, obj
+
+    def ended(self, followed: Followed, obj: Object) -> dict[str, int] | None:
+        """Pods that ended well, by pod set; None where only the pods can tell."""
+        if is_run_here(followed.entry):
+            return None
+        try:
+            return ended_pods(followed.entry, obj, kinds=self._cache.kinds)
+        except JobError:
+            return {}
+
+    async def describe(self, obj: Object) -> None:
+        """See to it that an application has the Workload that asks for what it wants. Whoever was faster with a write
+        is heard of soon, so a conflict is raised for another try."""
+        followed = self._cache.application(str(obj["apiVersion"]), str(obj["kind"]))
+        newest = followed.latest.get(key_of(obj)) if followed else None
+        if followed is None or newest is None or not self._is_ours(newest):
+            return
+        obj = newest
+        try:
+            wanted = describe(followed.entry, obj, kinds=self._cache.kinds)
+        except JobError as error:
+            self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
+            return
+        wanted = self._with_priority(wanted)
+        known = self._cache.workloads.get(self.workload_key(obj))
+        if known is not None:
+            await self._update(known, wanted)
+        elif not is_finished(followed.entry, obj):
+            await self._create(wanted)
+
+    def _is_ours(self, obj: Object) -> bool:
+        """Whether it is queued itself: here, by a Queue, and not as a part of something that is queued."""
+        meta = obj["metadata"]
+        if meta.get("deletionTimestamp") or not self._managed.is_managed(meta["namespace"]):
+            return False
+        if any(self._is_queued_kind(reference) for reference in meta.get("ownerReferences") or ()):
+            return False
+        entry = self._cache.kinds.of(obj)
+        named = queue_of(obj) or queue_name(entry, obj)
+        return bool(named) or self._managed.has_default(meta["namespace"])
+
+    def _is_queued_kind(self, reference: Object) -> bool:
+        entry = self._cache.kinds.find({"apiVersion": reference.get("apiVersion"), "kind": reference.get("kind")})
+        return entry is not None and entry.makes is None and bool(reference.get("controller"))
+
+    def _with_priority(self, wanted: Workload) -> Workload:
+        name = wanted.spec.priority_class_name
+        found = self._cache.priority_classes.get(name) if name else None
+        if found is None:
+            return wanted
+        return msgspec.structs.replace(wanted, spec=msgspec.structs.replace(wanted.spec, priority=int(found["value"])))
+
+    async def _create(self, wanted: Workload) -> None:
+        self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
+
+    async def _update(self, known: Object, wanted: Workload) -> None:
+        before = read(Workload, known)
+        if before.spec.owner is None or before.spec.owner.uid != (wanted.spec.owner and wanted.spec.owner.uid):
+            # The Workload of one that had the same name; it goes with its owner, and ours can be made then.
+            return
+        spec = _merged(before.spec, wanted.spec)
+        if spec == before.spec:
+            return
+        content = encode(Workload(metadata=before.metadata, spec=spec))["spec"]
+        self._cache.workloads.wrote(await self._client.update(WORKLOADS, {**known, "spec": content}))
+
+    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+        """Give its application the form that what was granted calls for."""
+        found = self.owner_of(workload)
+        if found is None:
+            return
+        followed, obj = found
+        if obj["metadata"].get("deletionTimestamp"):
+            return
+        try:
+            wanted = wanted_form(followed.entry, obj, seen, flavors, self._cache.kinds)
+            if wanted != obj:
+                followed.latest.wrote(await self._client.update(followed.resource, wanted))
+        except JobError as error:
+            self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
+        except StatusError as refused:
+            if refused.code not in (404, 409):
+                raise
+
+
+def _merged(before: WorkloadSpec, wanted: WorkloadSpec) -> WorkloadSpec:
+    """What the application says, beside what is the user's to say of its Workload."""
+    says = wanted.priority_class_name or wanted.priority
+    priority = wanted.priority if says else before.priority
+    return msgspec.structs.replace(wanted, active=before.active, priority=priority)

@@ -1,0 +1,144 @@
+"""The pods of a QueueJob: which are to be made and which to go, and how far the job is. Pure.
+
+Every task spec has as many indexes as replicas. An index is done once a pod of it ended well; a pod that failed stays,
+as the record of a failure, and another attempt takes its index. Names tell index and attempt, so that whoever starts
+anew makes the same pods, and none twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidegate.controller.applications.form import Flavors, allowance
+from tidegate.model.kinds.queue_job import JobTaskStatus, QueueJob, QueueJobPhase, QueueJobStatus
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.workloads import FLAVOR, POD_SET, QUEUE, WORKLOAD, Allowance, pod_facts
+
+INDEX = "tidegate.dev/task-index"
+"""Annotation of a QueueJob's pod: which of its task spec's pods it is."""
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToDo:
+    """What is to be done to pods."""
+
+    create: tuple[Json, ...] = ()
+    delete: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Which pod of a job: the task spec, the index in it, and how often it was tried before."""
+
+    task: str
+    index: int
+    attempt: int
+
+
+def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flavors) -> ToDo:
+    """Make pods up to what is granted and may start; take away those beyond what is granted, highest index first."""
+    create: list[Json] = []
+    delete: list[Json] = []
+    for pod_set in seen.pod_sets:
+        mine = [pod for pod in pods if pod_facts(pod).pod_set == pod_set.name]
+        live = [pod for pod in mine if pod_facts(pod).present]
+        taken = {_index(pod) for pod in mine if pod_facts(pod).present or pod_facts(pod).succeeded}
+        free = [index for index in range(_replicas(job, pod_set.name)) if index not in taken]
+        for flavor in sorted({*pod_set.granted, *pod_set.present}):
+            granted = pod_set.granted.get(flavor, 0)
+            may = granted - pod_set.held.get(flavor, 0) - pod_set.present.get(flavor, 0)
+            for _ in range(min(max(0, may), len(free))):
+                index = free.pop(0)
+                attempt = sum(_index(pod) == index for pod in mine)
+                place = _Place(pod_set.name, index, attempt)
+                create.append(_pod(job, seen, place, allowance(flavor, 1, flavors)))
+            there = [pod for pod in live if pod_facts(pod).flavor == flavor]
+            stay = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
+            beyond = len(stay) - granted
+            delete += sorted(stay, key=_index, reverse=True)[: max(0, beyond)]
+    return ToDo(tuple(create), tuple(delete))
+
+
+def job_status(job: QueueJob, workload: str, pods: Sequence[Json]) -> QueueJobStatus:
+    """How far it is, as its pods tell; what has been counted once stays counted."""
+    before = {each.name: each for each in job.status.task_specs}
+    tasks = tuple(_task(task.name, before.get(task.name), pods) for task in job.spec.task_specs)
+    failed = sum(task.failed for task in tasks)
+    succeeded = sum(task.succeeded for task in tasks)
+    running = sum(task.running for task in tasks)
+    phase, said = QueueJobPhase.PENDING, ""
+    if job.status.phase in (QueueJobPhase.SUCCEEDED, QueueJobPhase.FAILED):
+        phase, said = job.status.phase, job.status.message
+    elif failed > job.spec.backoff_limit:
+        phase = QueueJobPhase.FAILED
+        said = f"{failed} pods failed, more than backoffLimit ({job.spec.backoff_limit}) allows"
+    elif succeeded >= sum(task.replicas for task in job.spec.task_specs):
+        phase = QueueJobPhase.SUCCEEDED
+    elif running:
+        phase = QueueJobPhase.RUNNING
+    return QueueJobStatus(
+        phase=phase,
+        workload=workload,
+        running=running,
+        succeeded=succeeded,
+        failed=failed,
+        task_specs=tasks,
+        message=said,
+        conditions=job.status.conditions,
+    )
+
+
+def _task(name: str, before: JobTaskStatus | None, pods: Sequence[Json]) -> JobTaskStatus:
+    mine = [pod for pod in pods if pod_facts(pod).pod_set == name]
+    phases = [str((pod.get("status") or {}).get("phase")) for pod in mine]
+    done = {_index(pod) for pod in mine if pod_facts(pod).succeeded}
+    return JobTaskStatus(
+        name=name,
+        pending=phases.count("Pending"),
+        running=phases.count("Running"),
+        succeeded=max(len(done), before.succeeded if before else 0),
+        failed=max(phases.count("Failed"), before.failed if before else 0),
+    )
+
+
+def _replicas(job: QueueJob, name: str) -> int:
+    return next((task.replicas for task in job.spec.task_specs if task.name == name), 0)
+
+
+def _index(pod: Json) -> int:
+    text = str((pod["metadata"].get("annotations") or {}).get(INDEX, ""))
+    return int(text) if text.isdigit() else -1
+
+
+def _pod(job: QueueJob, seen: SeenWorkload, place: _Place, allowed: Allowance) -> Json:
+    template = next(each.template for each in job.spec.task_specs if each.name == place.task)
+    meta: Mapping[str, Any] = template.get("metadata") or {}
+    spec = dict(template["spec"])
+    if allowed.node_labels:
+        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **allowed.node_labels}
+    if allowed.tolerations:
+        spec["tolerations"] = [*(spec.get("tolerations") or ()), *map(dict, allowed.tolerations)]
+    # A pod that starts its containers again for ever would never end.
+    spec.setdefault("restartPolicy", "Never")
+    marks = {
+        WORKLOAD: seen.name.partition("/")[2],
+        QUEUE: seen.queue.partition("/")[2],
+        POD_SET: place.task,
+        FLAVOR: allowed.flavor,
+        INDEX: str(place.index),
+    }
+    owner = {"apiVersion": "tidegate.dev/v1alpha1", "kind": "QueueJob", "controller": True, "blockOwnerDeletion": True}
+    again = f"-r{place.attempt}" if place.attempt else ""
+    return {
+        "metadata": {
+            "name": f"{job.metadata.name}-{place.task}-{place.index}{again}",
+            "namespace": job.metadata.namespace,
+            "labels": dict(meta.get("labels") or {}),
+            "annotations": {**(meta.get("annotations") or {}), **marks},
+            "ownerReferences": [{**owner, "name": job.metadata.name, "uid": job.metadata.uid}],
+        },
+        "spec": spec,
+    }

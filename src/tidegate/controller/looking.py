@@ -1,0 +1,75 @@
+"""Looking at one Workload: the object, its application and its pods, together as the scheduler sees it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from tidegate.controller.applications.gated import GatedPods
+from tidegate.controller.applications.objects import Applications
+from tidegate.controller.kinds import Key, name_of
+from tidegate.controller.seen.workloads import Facts, is_over, left_over, seen_workload
+from tidegate.controller.watch.cache import Cache
+from tidegate.kube.wire import Object
+from tidegate.model.codec import read
+from tidegate.model.jobs import outcome
+from tidegate.model.kinds import Workload
+from tidegate.model.problems import ManifestError
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.workloads import pod_facts
+
+_log = logging.getLogger(__name__)
+
+
+class Looking:
+    """Reads the cache; a Workload that has not changed is decoded once."""
+
+    def __init__(self, cache: Cache, applications: Applications, gated: GatedPods) -> None:
+        self._cache = cache
+        self._applications = applications
+        self._gated = gated
+        self._decoded: dict[Key, tuple[Object, Workload]] = {}
+
+    def workload(self, key: Key) -> Workload | None:
+        """As the server has it, or as we wrote it last; None where there is none that can be read."""
+        raw = self._cache.workloads.get(key)
+        if raw is None:
+            self._decoded.pop(key, None)
+            return None
+        known = self._decoded.get(key)
+        if known is None or known[0] is not raw:
+            try:
+                known = self._decoded[key] = (raw, read(Workload, raw))
+            except ManifestError as error:
+                _log.warning("The Workload %s/%s cannot be read: %s", *key, error)
+                return None
+        return known[1]
+
+    def seen(self, key: Key) -> SeenWorkload | None:
+        """What there is of a Workload, for the planner; None where it neither asks nor takes room."""
+        workload, name = self.workload(key), name_of(key)
+        pods = [pod_facts(pod) for pod in self._cache.pods_of(name)]
+        if workload is None:
+            return left_over(name, pods)
+        facts = self.facts(workload)
+        seen = seen_workload(workload, facts)
+        if is_over(workload, facts) and not any(each.present for each in seen.pod_sets):
+            return None
+        return seen
+
+    def facts(self, workload: Workload) -> Facts:
+        """What its application and its pods say."""
+        name = workload.spec.priority_class_name
+        ranked = self._cache.priority_classes.get(name) if name else None
+        pods = self._cache.pods_of(f"{workload.metadata.namespace}/{workload.metadata.name}")
+        facts = Facts(
+            priority=None if ranked is None else int(ranked["value"]), pods=tuple(pod_facts(pod) for pod in pods)
+        )
+        if self._gated.is_ours(workload):
+            return replace(facts, outcome=self._gated.outcome(workload, pods))
+        found = self._applications.owner_of(workload)
+        if found is None:
+            return facts
+        followed, obj = found
+        ended = self._applications.ended(followed, obj)
+        return replace(facts, ended=ended, outcome=outcome(followed.entry, obj))

@@ -1,0 +1,1 @@
+"""Queues and ClusterQueues themselves: their statuses, and the ResourceQuotas beside them."""

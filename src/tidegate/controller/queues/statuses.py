@@ -1,0 +1,63 @@
+"""Statuses of Queues and ClusterQueues, written only where something is different."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
+from tidegate.controller.queues.quotas import linked
+from tidegate.controller.told.queues import active, guaranteed, queue_status
+from tidegate.controller.watch.cache import Cache
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.wire import Object, Resource
+from tidegate.model.codec import encode, read
+from tidegate.model.kinds import ClusterQueue, Queue
+from tidegate.model.kinds.cluster_queue import Stop
+from tidegate.model.kinds.shape import Condition
+from tidegate.model.problems import ManifestError
+from tidegate.scheduler import Plan
+
+_log = logging.getLogger(__name__)
+
+
+class QueueStatuses:
+    """The one writer of the statuses of queues."""
+
+    def __init__(self, client: Client, cache: Cache) -> None:
+        self._client = client
+        self._cache = cache
+
+    async def write(self, plan: Plan, now: int) -> bool:
+        """Bring every status up to date with a Plan's report; whether all are."""
+        writes = [self._one(CLUSTER_QUEUES, ClusterQueue, obj, plan, now) for obj in self._cache.cluster_queues.all()]
+        writes += [self._one(QUEUES, Queue, obj, plan, now) for obj in self._cache.queues.all()]
+        return all(await asyncio.gather(*writes))
+
+    async def _one(self, resource: Resource[Object], kind: Any, obj: Object, plan: Plan, now: int) -> bool:
+        try:
+            queue = read(kind, obj)
+        except ManifestError:
+            return True
+        meta = queue.metadata
+        standing = plan.standings.get(f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name)
+        says: list[Condition] = []
+        if isinstance(queue, ClusterQueue):
+            stopped, unknown = queue.spec.stop is not Stop.NONE, meta.name in plan.unknown_policies
+            says.append(active(standing, stopped=stopped, unknown_policy=unknown))
+            if standing is not None:
+                says.append(guaranteed(standing))
+        else:
+            says.append(active(standing, stopped=False, unknown_policy=False))
+            says += linked(queue, self._cache)
+        status = queue_status(queue.status, standing, now, says)
+        if status == queue.status and obj.get("status"):
+            return True
+        content = encode(kind(metadata=meta, spec=queue.spec, status=status))["status"]
+        try:
+            await self._client.update(resource, {**obj, "status": content}, subresource="status")
+        except StatusError as refused:
+            _log.debug("The status of %s was not written: %s", meta.name, refused.message)
+            return refused.code == 404
+        return True

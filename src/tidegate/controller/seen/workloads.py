@@ -1,0 +1,169 @@
+"""A Workload, its application and its pods, as the scheduler sees it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidegate.model.jobs import Outcome
+from tidegate.model.kinds.shape import Condition, ConditionStatus
+from tidegate.model.kinds.workload import PodSet, PodSetStatus, Workload
+from tidegate.scheduler import Instant
+from tidegate.scheduler import PodSet as SeenPodSet
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.scheduler.outcome import backoff_seconds
+from tidegate.workloads import SUBMITTER, PodFacts
+
+ANY_FLAVOR = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the application itself says. `ended` is None where only its pods can tell."""
+
+    ended: Mapping[str, int] | None = None
+    outcome: Outcome | None = None
+    priority: int | None = None
+    """The value of its priority class."""
+    pods: Sequence[PodFacts] = field(default=())
+
+
+def condition(workload: Workload, kind: str) -> Condition | None:
+    """The condition of that type."""
+    return next((each for each in workload.status.conditions if each.type == kind), None)
+
+
+def holds(workload: Workload, kind: str) -> bool:
+    """Whether a condition is True."""
+    found = condition(workload, kind)
+    return found is not None and found.status is ConditionStatus.TRUE
+
+
+def instant(moment: datetime | None) -> Instant:
+    """Whole seconds, as the scheduler counts."""
+    return 0 if moment is None else int(moment.timestamp())
+
+
+def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
+    """As the scheduler sees it. One that is finished or going asks for nothing; its pods count until they are gone."""
+    over = is_over(workload, facts)
+    admitted = condition(workload, "Admitted")
+    is_admitted = admitted is not None and admitted.status is ConditionStatus.TRUE and not over
+    namespace = workload.metadata.namespace
+    user, groups = submitter(workload)
+    requeue = workload.status.requeue
+    return SeenWorkload(
+        name=f"{namespace}/{workload.metadata.name}",
+        queue=f"{namespace}/{workload.spec.queue}",
+        created=instant(workload.metadata.creation_timestamp),
+        pod_sets=tuple(_pod_set(each, workload, facts, grants=is_admitted) for each in workload.spec.pod_sets),
+        priority=workload.spec.priority if facts.priority is None else facts.priority,
+        active=workload.spec.active and not over,
+        user=user,
+        groups=groups,
+        max_run_seconds=workload.spec.max_run_seconds,
+        admitted_at=instant(admitted.last_transition_time) if admitted is not None and is_admitted else None,
+        waiting_since=_waiting_since(workload),
+        evictions=requeue.count if requeue else 0,
+        requeue_at=instant(requeue.at) if requeue and requeue.at else None,
+    )
+
+
+def is_over(workload: Workload, facts: Facts) -> bool:
+    """Whether it asks for nothing any more, for good."""
+    gone = workload.metadata.deletion_timestamp is not None
+    return gone or facts.outcome is not None or holds(workload, "Finished")
+
+
+def submitter(workload: Workload) -> tuple[str, tuple[str, ...]]:
+    """Who submitted it, as the door noted; nobody where there was no door."""
+    try:
+        told = json.loads(workload.metadata.annotations.get(SUBMITTER, "{}"))
+        return str(told.get("user", "")), tuple(map(str, told.get("groups", ())))
+    except (ValueError, AttributeError, TypeError):
+        return "", ()
+
+
+def left_over(name: str, pods: Sequence[PodFacts]) -> SeenWorkload | None:
+    """What takes room of a Workload that is gone, as its pods tell; None where nothing does."""
+    present = [pod for pod in pods if pod.present and pod.queue]
+    if not present:
+        return None
+    namespace = name.partition("/")[0]
+    sets = {pod.pod_set: pod for pod in present}
+    return SeenWorkload(
+        name=name,
+        queue=f"{namespace}/{present[0].queue}",
+        created=0,
+        active=False,
+        pod_sets=tuple(
+            SeenPodSet(
+                name=each,
+                count=0,
+                floor=0,
+                requests=sets[each].requests,
+                present=_present([pod for pod in present if pod.pod_set == each], ANY_FLAVOR),
+            )
+            for each in sorted(sets)
+        ),
+    )
+
+
+def _waiting_since(workload: Workload) -> Instant | None:
+    """When it was evicted last: the back-off that followed tells, even after it was admitted again."""
+    requeue = workload.status.requeue
+    if requeue is None or requeue.at is None or not requeue.count:
+        return None
+    return instant(requeue.at) - backoff_seconds(requeue.count - 1)
+
+
+def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool) -> SeenPodSet:
+    status = next((each for each in workload.status.pod_sets if each.name == pod_set.name), None)
+    first = workload.spec.pod_sets[0].name
+    pods = [pod for pod in facts.pods if (pod.pod_set or first) == pod_set.name]
+    ended = _ended(pod_set, workload, facts, pods)
+    wanted = max(0, pod_set.desired - ended)
+    granted = _at_most(_granted(status), wanted) if grants else {}
+    held = {flavor: min(count, granted.get(flavor, 0)) for flavor, count in (status.held if status else {}).items()}
+    return SeenPodSet(
+        name=pod_set.name,
+        count=pod_set.desired,
+        floor=pod_set.floor,
+        step=pod_set.step,
+        requests=pod_set.requests,
+        node_selector=pod_set.node_selector,
+        mixes=pod_set.mixes,
+        granted=granted,
+        held={flavor: count for flavor, count in held.items() if count} if grants else {},
+        present=_present(pods, next(iter(granted), ANY_FLAVOR)),
+        ended=ended,
+    )
+
+
+def _ended(pod_set: PodSet, workload: Workload, facts: Facts, pods: Iterable[PodFacts]) -> int:
+    """Pods that ended well. Those that were counted once stay counted, though they may be gone by now."""
+    before = next((each.count for each in workload.status.reclaimed_pod_set_pods if each.name == pod_set.name), 0)
+    now = sum(pod.succeeded for pod in pods) if facts.ended is None else facts.ended.get(pod_set.name, 0)
+    return min(max(before, now), pod_set.desired)
+
+
+def _granted(status: PodSetStatus | None) -> dict[str, int]:
+    if status is None or not status.granted:
+        return {}
+    return {flavor: count for flavor, count in status.flavors.items() if count} or {ANY_FLAVOR: status.granted}
+
+
+def _at_most(granted: Mapping[str, int], wanted: int) -> dict[str, int]:
+    """Places of pods that ended and have no successor are given back, from the flavor that has most."""
+    left = dict(granted)
+    while sum(left.values()) > wanted:
+        flavor = max(sorted(left), key=lambda each: left[each])
+        left[flavor] = max(0, left[flavor] - (sum(left.values()) - wanted))
+    return {flavor: count for flavor, count in sorted(left.items()) if count}
+
+
+def _present(pods: Iterable[PodFacts], flavor: str) -> dict[str, int]:
+    return dict(sorted(Counter(pod.flavor or flavor for pod in pods if pod.present).items()))

@@ -1,0 +1,41 @@
+"""Events: telling people on their own objects what was given and taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidegate.controller.applications.objects import Applications
+from tidegate.controller.kinds import WORKLOADS, Key
+from tidegate.controller.told.news import key_of_name
+from tidegate.controller.told.workloads import because
+from tidegate.kube.events import EventRecorder
+from tidegate.model.codec import encode
+from tidegate.model.kinds import Workload
+from tidegate.scheduler import Plan
+
+
+class Telling:
+    """Events on the user's own objects, and on their Workloads."""
+
+    def __init__(self, recorder: EventRecorder, applications: Applications) -> None:
+        self._recorder = recorder
+        self._applications = applications
+
+    def events(self, plan: Plan, find: Callable[[Key], Workload | None]) -> None:
+        """Tell of everything a Plan gave and took."""
+        for grant in plan.grants:
+            pods = ", ".join(f"{name} {sum(counts.values())}" for name, counts in grant.pods.items()) or "no pods"
+            word = "Admitted" if grant.admits else "Grown"
+            self._say(find(key_of_name(grant.workload)), word, f"{word.lower()} with {pods}")
+        for shrink in plan.shrinks:
+            self._say(find(key_of_name(shrink.workload)), "Shrunk", because(shrink.causes))
+        for eviction in plan.evictions:
+            self._say(find(key_of_name(eviction.workload)), "Evicted", because(eviction.causes))
+
+    def _say(self, workload: Workload | None, reason: str, note: str) -> None:
+        if workload is None:
+            return
+        self._recorder.record(WORKLOADS, encode(workload), reason, note)
+        found = self._applications.owner_of(workload)
+        if found is not None:
+            self._recorder.record(found[0].resource, found[1], reason, note)

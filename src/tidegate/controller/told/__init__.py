@@ -1,0 +1,1 @@
+"""What a Plan decided, as the statuses people read. Pure: `now` is an argument."""

@@ -1,0 +1,66 @@
+"""The status of a Queue or ClusterQueue, from how the scheduler says that it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidegate.controller.told.workloads import moment
+from tidegate.model.kinds.cluster_queue import QueueStatus
+from tidegate.model.kinds.shape import Condition, ConditionStatus
+from tidegate.model.ratio import Ratio
+from tidegate.scheduler import Instant, Standing
+
+_BILLION = 10**9
+
+
+def queue_status(
+    before: QueueStatus, standing: Standing | None, now: Instant, says: Iterable[Condition]
+) -> QueueStatus:
+    """Its status now. Without a standing it is not part of the tree, and holds nothing."""
+    conditions = tuple(_since(each, before, now) for each in says)
+    if standing is None:
+        return QueueStatus(conditions=conditions)
+    return QueueStatus(
+        deserved=standing.deserved,
+        allocated=standing.allocated,
+        used=standing.used,
+        # As many digits as can be written, so that what is read back is what was written.
+        share=Ratio(round(standing.share * _BILLION), _BILLION),
+        pending_workloads=standing.pending,
+        admitted_workloads=standing.admitted,
+        conditions=conditions,
+    )
+
+
+def active(standing: Standing | None, *, stopped: bool, unknown_policy: bool) -> Condition:
+    """Whether it serves its workloads."""
+    if standing is None:
+        return said("Active", False, "NotInTree", "its ClusterQueue, or one above, does not exist; create it")
+    if stopped:
+        return said("Active", False, "Stopped", "it is held; set stop to None to open it")
+    if unknown_policy:
+        return said("Active", True, "UnknownPolicy", "nobody registered the policy it names; drf is used")
+    return said("Active", True, "Open", "")
+
+
+def guaranteed(standing: Standing) -> Condition:
+    """Whether what is promised below it is there."""
+    short = standing.short_of_guarantees
+    if not short:
+        return said("Guaranteed", True, "Enough", "")
+    lacking = ", ".join(f"{text} {name}" for name, text in short.total().quantities().items())
+    return said("Guaranteed", False, "NotEnough", f"the guarantees below it exceed what there is by {lacking}")
+
+
+def said(kind: str, holds: bool, reason: str, text: str) -> Condition:
+    """A condition that is judged anew every time; since when it is so is filled in later."""
+    status = ConditionStatus.TRUE if holds else ConditionStatus.FALSE
+    return Condition(type=kind, status=status, reason=reason, message=text, last_transition_time=moment(0))
+
+
+def _since(made: Condition, before: QueueStatus, now: Instant) -> Condition:
+    old = next((each for each in before.conditions if each.type == made.type), None)
+    at = old.last_transition_time if old is not None and old.status is made.status else moment(now)
+    return Condition(
+        type=made.type, status=made.status, reason=made.reason, message=made.message, last_transition_time=at
+    )

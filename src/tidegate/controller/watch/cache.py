@@ -1,0 +1,125 @@
+"""Everything the controllers know of the server: one informer per kind, and who is told of which change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS, queued_kinds
+from tidegate.controller.watch.latest import Latest
+from tidegate.kube.client import Client
+from tidegate.kube.informer import Change, Informer
+from tidegate.kube.resources import CRDS, NAMESPACES, NODES, PODS, PRIORITYCLASSES, RESOURCEQUOTAS
+from tidegate.kube.wire import Object, Resource
+from tidegate.model.jobs import JobKind, Kinds
+from tidegate.workloads import asks_as
+
+BY_WORKLOAD = "workload"
+BY_NAMESPACE = "namespace"
+
+
+def _by_workload(pod: Object) -> Iterable[str]:
+    name = asks_as(pod)
+    return [f"{pod['metadata']['namespace']}/{name}"] if name else []
+
+
+def _by_namespace(obj: Object) -> Iterable[str]:
+    return [str(obj["metadata"]["namespace"])]
+
+
+class Followed:
+    """The applications of one kind."""
+
+    def __init__(self, client: Client, entry: JobKind, resource: Resource[Object]) -> None:
+        self.entry, self.resource = entry, resource
+        self.informer: Informer[Object] = Informer(client, resource)
+        self.latest = Latest(self.informer)
+
+
+class Cache:
+    """Started by `run`; complete once `synced` has returned."""
+
+    def __init__(self, client: Client, kinds: Kinds) -> None:
+        self._client = client
+        self.kinds = kinds
+        self._workloads: Informer[Object] = Informer(client, WORKLOADS)
+        self.workloads = Latest(self._workloads)
+        self.queues: Informer[Object] = Informer(client, QUEUES, indexes={BY_NAMESPACE: _by_namespace})
+        self.cluster_queues: Informer[Object] = Informer(client, CLUSTER_QUEUES)
+        self.flavors: Informer[Object] = Informer(client, FLAVORS)
+        self.nodes: Informer[Object] = Informer(client, NODES)
+        self.namespaces: Informer[Object] = Informer(client, NAMESPACES)
+        self._pods: Informer[Object] = Informer(client, PODS, indexes={BY_WORKLOAD: _by_workload})
+        self.pods = Latest(self._pods)
+        self.priority_classes: Informer[Object] = Informer(client, PRIORITYCLASSES)
+        self.resource_quotas: Informer[Object] = Informer(client, RESOURCEQUOTAS, indexes={BY_NAMESPACE: _by_namespace})
+        self._definitions: Informer[Object] = Informer(client, CRDS)
+        self.applications: dict[tuple[str, str], Followed] = {}
+        """By API group and kind."""
+        self._on_application: list[Change[Object]] = []
+        self._new_kinds = asyncio.Event()
+        self._complete = asyncio.Event()
+        self._definitions.on_change(lambda old, new: self._new_kinds.set())
+
+    def on_workload(self, handler: Change[Object]) -> None:
+        self._workloads.on_change(handler)
+
+    def on_pod(self, handler: Change[Object]) -> None:
+        self._pods.on_change(handler)
+
+    def on_application(self, handler: Change[Object]) -> None:
+        """Of every kind, also of those that the server learns later."""
+        self._on_application.append(handler)
+        for followed in self.applications.values():
+            followed.informer.on_change(handler)
+
+    def pods_of(self, name: str) -> list[Object]:
+        """Pods of a Workload, by namespace/name; those that are held and ask for it included."""
+        found = self._pods.by(BY_WORKLOAD, name)
+        return [self.pods.get((pod["metadata"]["namespace"], pod["metadata"]["name"])) or pod for pod in found]
+
+    def application(self, api_version: str, kind: str) -> Followed | None:
+        return self.applications.get((api_version.rpartition("/")[0], kind))
+
+    async def synced(self) -> None:
+        """Returns when everything there is was heard of."""
+        await self._complete.wait()
+
+    async def run(self) -> None:
+        fixed: list[Informer[Any]] = [
+            self._workloads, self.queues, self.cluster_queues, self.flavors, self.nodes, self.namespaces, self._pods,
+            self.priority_classes, self.resource_quotas, self._definitions,
+        ]  # fmt: skip
+        async with asyncio.TaskGroup() as group:
+            for informer in fixed:
+                group.create_task(informer.run())
+            for informer in fixed:
+                await informer.synced()
+            while True:
+                self._new_kinds.clear()
+                await self._follow_applications(group)
+                self._complete.set()
+                await self._new_kinds.wait()
+
+    async def _follow_applications(self, group: asyncio.TaskGroup) -> None:
+        """Begin to follow kinds that the server has and we do not follow yet."""
+        for entry, resource in await self._served():
+            if (entry.group, entry.kind) in self.applications:
+                continue
+            followed = Followed(self._client, entry, resource)
+            for handler in self._on_application:
+                followed.informer.on_change(handler)
+            group.create_task(followed.informer.run())
+            await followed.informer.synced()
+            self.applications[entry.group, entry.kind] = followed
+
+    async def _served(self) -> list[tuple[JobKind, Resource[Object]]]:
+        from tidegate.kube.answers import StatusError
+
+        for _ in range(60):
+            try:
+                return await queued_kinds(self._client, self.kinds)
+            except (OSError, StatusError):
+                await asyncio.sleep(1)
+        return []

@@ -1,0 +1,126 @@
+"""What has changed since the last cycle: events mark, the cycle looks. Nothing is done in reaction to an event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from tidegate.controller.kinds import Key, key_of
+from tidegate.controller.seen.config import config_differs
+from tidegate.controller.watch.cache import Cache
+from tidegate.kube.wire import Object
+from tidegate.workloads import asks_as
+
+
+class Changes:
+    """Marks, set by the informers' events and taken by the cycle."""
+
+    def __init__(self) -> None:
+        self.workloads: set[Key] = set()
+        self.applications: dict[tuple[str, str, str], Object] = {}
+        """By kind, namespace and name."""
+        self.pods: set[Key] = set()
+        """Workloads for which pods wait that have none yet, perhaps."""
+        self.config = True
+        self.quotas = True
+        self._wake = asyncio.Event()
+
+    def listen(self, cache: Cache, workload_of: Callable[[Object], Key]) -> None:
+        """Hear of everything that matters."""
+        cache.on_workload(lambda old, new: self._workload(cache, old, new))
+        cache.on_pod(self._pod)
+        cache.on_application(lambda old, new: self._application(workload_of, old, new))
+        for informer in (cache.queues, cache.cluster_queues, cache.flavors, cache.nodes, cache.namespaces):
+            informer.on_change(self._config)
+        cache.resource_quotas.on_change(self._quota)
+        cache.priority_classes.on_change(lambda old, new: self.mark(map(key_of, list(cache.workloads.all()))))
+        cache.queues.on_change(lambda old, new: self._queue(cache, old, new))
+
+    def mark(self, keys: Iterable[Key]) -> None:
+        """Look at these Workloads again."""
+        marked = set(keys)
+        if marked:
+            self.workloads |= marked
+            self._wake.set()
+
+    def add(self, obj: Object) -> None:
+        """Look at this application again."""
+        self.applications[str(obj["kind"]), *key_of(obj)] = obj
+        self._wake.set()
+
+    def add_pods(self, key: Key) -> None:
+        """Look again at pods that wait for this Workload."""
+        self.pods.add(key)
+        self._wake.set()
+
+    def mark_quotas(self) -> None:
+        """Look at ResourceQuotas again."""
+        self.quotas = True
+        self._wake.set()
+
+    def take(self) -> tuple[set[Key], list[Object], set[Key]]:
+        """What is to be looked at: Workloads, applications, and Workloads that pods wait for."""
+        taken = self.workloads, list(self.applications.values()), self.pods
+        self.workloads, self.applications, self.pods = set(), {}, set()
+        self._wake.clear()
+        return taken
+
+    async def wait(self, at_most_s: float | None) -> None:
+        """Returns when something was marked, or after so long."""
+        try:
+            async with asyncio.timeout(at_most_s):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def _workload(self, cache: Cache, old: Object | None, new: Object | None) -> None:
+        for obj in (old, new):
+            if obj is not None:
+                self.mark([key_of(obj)])
+        if new is None and old is not None:
+            # Whoever it stood for may need another one.
+            self.pods.add(key_of(old))
+            owner = old["spec"].get("owner") or {}
+            followed = cache.application(str(owner.get("apiVersion")), str(owner.get("kind")))
+            obj = followed.latest.get((key_of(old)[0], str(owner.get("name")))) if followed else None
+            if obj is not None:
+                self.add(obj)
+
+    def _pod(self, old: Object | None, new: Object | None) -> None:
+        for obj in (old, new):
+            if obj is not None and (name := asks_as(obj)):
+                key = (str(obj["metadata"]["namespace"]), name)
+                self.pods.add(key)
+                self.mark([key])
+
+    def _application(self, workload_of: Callable[[Object], Key], old: Object | None, new: Object | None) -> None:
+        obj = new if new is not None else old
+        if obj is None:
+            return
+        if new is not None:
+            self.add(new)
+        self.mark([workload_of(obj)])
+
+    def _config(self, old: Object | None, new: Object | None) -> None:
+        if config_differs(old, new):
+            self.config = self.quotas = True
+            self._wake.set()
+
+    def _quota(self, old: Object | None, new: Object | None) -> None:
+        if old is None or new is None or old.get("spec") != new.get("spec"):
+            self.mark_quotas()
+
+    def _queue(self, cache: Cache, old: Object | None, new: Object | None) -> None:
+        """A new door: whoever stood before a namespace without one is to be looked at again."""
+        if old is None and new is not None:
+            namespace = new["metadata"]["namespace"]
+            for followed in list(cache.applications.values()):
+                for obj in followed.latest.all():
+                    if obj["metadata"]["namespace"] == namespace:
+                        self.add(obj)
+            for pod in cache.pods.all():
+                self._pod(None, pod)
+            self._wake.set()

@@ -1,0 +1,80 @@
+"""Writing statuses of Workloads: with the version they were made from, and the truth read again when that fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from tidegate.controller.kinds import WORKLOADS, Key
+from tidegate.controller.watch.latest import Latest
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.wire import Object
+from tidegate.model.codec import encode, read
+from tidegate.model.kinds import Workload
+from tidegate.model.kinds.workload import WorkloadStatus
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 32
+
+
+class StatusWriter:
+    """The one writer of Workloads' statuses."""
+
+    def __init__(self, client: Client, workloads: Latest) -> None:
+        self._client = client
+        self._workloads = workloads
+        self.unsure: set[Key] = set()
+        """Whose write had no answer. Nothing may be planned before they were read again."""
+
+    async def write(self, statuses: dict[Key, WorkloadStatus]) -> set[Key]:
+        """Write these; which of them could not be."""
+        limit = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(key: Key) -> bool:
+            async with limit:
+                return await self._one(key, statuses[key])
+
+        keys = sorted(statuses)
+        done = await asyncio.gather(*(one(key) for key in keys))
+        return {key for key, written in zip(keys, done, strict=True) if not written}
+
+    async def _one(self, key: Key, status: WorkloadStatus) -> bool:
+        known = self._workloads.get(key)
+        if known is None:
+            return False
+        content = status_content(known, status)
+        if content == known.get("status"):
+            return True
+        try:
+            wrote = await self._client.update(WORKLOADS, {**known, "status": content}, subresource="status")
+        except StatusError as refused:
+            _log.info("The status of %s/%s was not written: %s", *key, refused.message)
+            self.unsure.add(key)
+            return False
+        except OSError as broken:
+            _log.info("The status of %s/%s may not have been written: %s", *key, broken)
+            self.unsure.add(key)
+            return False
+        self._workloads.wrote(wrote)
+        return True
+
+    async def make_sure(self) -> set[Key]:
+        """Read again whatever is unsure; which those were. Raises OSError while the server cannot be asked."""
+        read_again = set(self.unsure)
+        for key in sorted(read_again):
+            try:
+                self._workloads.wrote(await self._client.get(WORKLOADS, key[1], key[0]))
+            except StatusError as refused:
+                if refused.code != 404:
+                    raise OSError(refused.message) from None
+                self._workloads.gone(key)
+            self.unsure.discard(key)
+        return read_again
+
+
+def status_content(known: Object, status: WorkloadStatus) -> Object:
+    """The status as the server keeps it."""
+    before = read(Workload, known)
+    content: Object = encode(Workload(metadata=before.metadata, spec=before.spec, status=status))["status"]
+    return content

@@ -1,0 +1,52 @@
+"""The translators: an application of any kind of the table to its Workload, and what was granted back into it.
+
+    application ─► describe ─► Workload            who asks, for how many pods, of what size
+    granted     ─► start    ─► application         let go: counts, node selectors and tolerations written in
+                   stop     ─► application         held again, with all of that taken out
+
+Pure: objects in, new objects out; nothing given is ever changed. Which Workload is admitted, and when anything is
+written to an API server, is not known here.
+"""
+
+from tidegate.workloads.changes import restored
+from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here
+from tidegate.workloads.names import (
+    FLAVOR,
+    GATE,
+    GRANTED,
+    POD_SET,
+    PRIORITY_CLASS,
+    QUEUE,
+    SUBMITTER,
+    WORKLOAD,
+    queue_of,
+    workload_name,
+)
+from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts
+from tidegate.workloads.start import Allowance, start, stop
+
+__all__ = [
+    "FLAVOR",
+    "GATE",
+    "GRANTED",
+    "POD_SET",
+    "PRIORITY_CLASS",
+    "QUEUE",
+    "SUBMITTER",
+    "WORKLOAD",
+    "Allowance",
+    "PodFacts",
+    "asks_as",
+    "describe",
+    "ended_pods",
+    "gated",
+    "group_of",
+    "is_run_here",
+    "lifted",
+    "pod_facts",
+    "queue_of",
+    "restored",
+    "start",
+    "stop",
+    "workload_name",
+]

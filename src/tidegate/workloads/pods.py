@@ -1,0 +1,86 @@
+"""What a pod says of itself: whose it is, which flavor it was granted, and whether it takes room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidegate.model.jobs import JobError, JobKind, Obj, inside, pod_group, pod_requests, put
+from tidegate.model.resources import NOTHING, Resources
+from tidegate.workloads.names import FLAVOR, GATE, POD_SET, QUEUE, WORKLOAD, workload_name
+from tidegate.workloads.start import Allowance, start
+
+
+@dataclass(frozen=True, slots=True)
+class PodFacts:
+    """One pod, as a queue sees it."""
+
+    name: str
+    workload: str
+    """The name of its Workload, in its namespace; empty where it has none."""
+    pod_set: str
+    flavor: str
+    queue: str
+    """The name of the Queue whose quota it uses; empty where nothing says so."""
+    requests: Resources
+    gated: bool
+    """It waits for its grant."""
+    present: bool
+    """It takes room: it may run or runs, and is not gone yet."""
+    succeeded: bool
+
+
+def pod_facts(pod: Obj) -> PodFacts:
+    """The facts of one pod."""
+    marks = inside(pod, ("metadata", "annotations"))
+    phase = inside(pod, ("status",)).get("phase")
+    waits = gated(pod)
+    return PodFacts(
+        name=str(pod["metadata"]["name"]),
+        workload=asks_as(pod),
+        pod_set=str(marks.get(POD_SET) or ""),
+        flavor=str(marks.get(FLAVOR) or ""),
+        queue=str(marks.get(QUEUE) or ""),
+        requests=_requests(pod),
+        gated=waits,
+        present=not waits and phase not in ("Succeeded", "Failed"),
+        succeeded=phase == "Succeeded",
+    )
+
+
+def gated(pod: Obj) -> bool:
+    """Whether Tidegate's gate holds it back."""
+    return any(gate.get("name") == GATE for gate in inside(pod, ("spec",)).get("schedulingGates") or ())
+
+
+def asks_as(pod: Obj, entry: JobKind | None = None) -> str:
+    """The name of the Workload it belongs to, or that asks for it while it is held; empty where it is nobody's."""
+    marked = inside(pod, ("metadata", "annotations")).get(WORKLOAD)
+    if marked or not gated(pod) or pod["metadata"].get("ownerReferences"):
+        return str(marked or "")
+    name = str(pod["metadata"]["name"])
+    group = _group(pod, entry)
+    return workload_name("podgroup", group) if group else workload_name("Pod", name)
+
+
+def lifted(entry: JobKind, pod: Obj, workload: str, pod_set: str, allowance: Allowance, *, queue: str) -> Obj:
+    """A pod that was held, free to run as one of a pod set."""
+    free = start(entry, pod, workload, {"main": allowance}, queue=queue)
+    marked: Obj = put(free, ("metadata", "annotations", POD_SET), pod_set)
+    return marked
+
+
+def _group(pod: Obj, entry: JobKind | None) -> str:
+    from tidegate.model.jobs import builtin
+
+    try:
+        found = pod_group(entry or builtin().of({"apiVersion": "v1", "kind": "Pod"}), pod)
+    except JobError:
+        return ""
+    return found.name if found else ""
+
+
+def _requests(pod: Obj) -> Resources:
+    try:
+        return pod_requests(inside(pod, ("spec",)), ("spec",))
+    except JobError:  # An API server has read these amounts before us, so this does not happen.
+        return NOTHING

@@ -1,0 +1,88 @@
+"""Letting an application go with what it was granted, and holding it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidegate.model.jobs import JobKind, Kinds, Obj, PodPlace, PodSetShape, builtin, peek, podsets, with_suspend
+from tidegate.workloads.changes import Draft, restored
+from tidegate.workloads.names import FLAVOR, GATE, GRANTED, POD_SET, QUEUE, WORKLOAD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What the pods of one set may be now: how many, and on which nodes."""
+
+    count: int
+    flavor: str = ""
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+
+
+def start(
+    entry: JobKind,
+    obj: Obj,
+    workload: str,
+    allowed: Mapping[str, Allowance],
+    *,
+    queue: str = "",
+    referred: Obj | None = None,
+    kinds: Kinds | None = None,
+) -> Obj:
+    """The application, let go with what its Workload (of that Queue) was granted, by pod set. Whatever an earlier
+    start had written is replaced, so that it also grows and shrinks one that runs."""
+    draft = Draft(restored(obj))
+    find = (kinds or builtin()).find
+    granted = {name: allowance.count for name, allowance in sorted(allowed.items())}
+    notes = {WORKLOAD: workload, GRANTED: json.dumps(granted, separators=(",", ":"))}
+    for shape in podsets(entry, draft.obj, referred=referred, find=find):
+        allowance = allowed.get(shape.name)
+        if allowance is not None:
+            _let_go(draft, shape, allowance)
+            _mark(draft, shape, {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor}, notes)
+    started = draft.remember(notes)
+    return started if entry.suspend is None else with_suspend(entry, started, False)
+
+
+def stop(entry: JobKind, obj: Obj) -> Obj:
+    """The application as it was before it was started; held, if its kind can be."""
+    held = restored(obj)
+    return held if entry.suspend is None else with_suspend(entry, held, True)
+
+
+def _let_go(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
+    if shape.resize is not None and allowance.count < shape.count:
+        draft.write(shape.resize, allowance.count)
+    place = shape.place
+    if place is None:
+        return
+    if place.absent is not None:
+        draft.write(place.absent, place.content)
+    pod = peek(draft.obj, place.pod)
+    if isinstance(pod, Mapping):
+        _place_pods(draft, place, pod, allowance)
+        gates = pod.get("schedulingGates") or []
+        if place.is_object and (left := [gate for gate in gates if gate.get("name") != GATE]) != gates:
+            draft.write((*place.pod, "schedulingGates"), left)
+
+
+def _mark(draft: Draft, shape: PodSetShape, marks: Mapping[str, str], notes: dict[str, str]) -> None:
+    """Pods say whose they are, so that whoever counts them need not know how they came to be."""
+    if shape.place is None:
+        return
+    marks = {POD_SET: shape.name} | {key: value for key, value in marks.items() if value}
+    if shape.place.is_object:
+        notes.update(marks)
+    else:
+        draft.merge(shape.place.annotations, marks)
+
+
+def _place_pods(draft: Draft, place: PodPlace, pod: Mapping[str, Any], allowance: Allowance) -> None:
+    draft.merge((*place.pod, "nodeSelector"), allowance.node_labels)
+    there = list(pod.get("tolerations") or [])
+    more = [dict(each) for each in allowance.tolerations if each not in there]
+    if more:
+        draft.write((*place.pod, "tolerations"), [*there, *more])

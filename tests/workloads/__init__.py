@@ -1,0 +1,1 @@
+"""Applications to Workloads and back."""
