@@ -1,7 +1,7 @@
 """Everything put together: the only file that knows everybody.
 
-`python -m tidegate.assembly` is the control plane of one machine with the operator inside, as `tidegate up` starts it;
-`lead` is the operator alone, against any Kubernetes.
+`python -m tidegate.assembly` is the control plane of one machine with the operator inside, as `tidegate up --queues`
+starts it; `lead` is the operator alone, against any Kubernetes.
 """
 
 from __future__ import annotations

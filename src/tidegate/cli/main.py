@@ -49,6 +49,11 @@ def _up(command: argparse.ArgumentParser) -> None:
     from tidegate.cli import up
 
     _data_dir(command)
+    command.add_argument(
+        "--queues",
+        action="store_true",
+        help="run Tidegate's operator inside: work waits in queues, and no Queue means no pod",
+    )
     command.add_argument("--foreground", action="store_true", help="stay, show both logs, and stop both on Ctrl-C")
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, loopback)")
     command.add_argument("--port", type=int, default=0, help="port to listen on (default: that of last time, or any)")

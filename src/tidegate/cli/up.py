@@ -18,7 +18,8 @@ WITH_OPERATOR = "tidegate.assembly"
 
 def up(told: argparse.Namespace) -> int:
     folder = told.data_dir.expanduser().resolve()
-    machine = Machine(folder, told.host, told.port, told.isolation, program=WITH_OPERATOR)
+    program = {"program": WITH_OPERATOR} if told.queues else {}
+    machine = Machine(folder, told.host, told.port, told.isolation, **program)
     began = time.monotonic()
     try:
         started = machine.up()

@@ -39,15 +39,19 @@ def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) 
     except StatusError as refused:
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:
-        raise CommandError(f"{error} Or start one on this machine: `tidegate up`.") from None
+        raise CommandError(f"{error} Or start one on this machine: `tidegate up --queues`.") from None
     except OSError as error:
-        raise CommandError(f"The server does not answer ({error}). Is it running? `tidegate up` starts one.") from None
+        raise CommandError(
+            f"The server does not answer ({error}). Is it running? `tidegate up --queues` starts one."
+        ) from None
 
 
 def _refusal(refused: Exception) -> str:
     code, message = getattr(refused, "code", 0), getattr(refused, "message", str(refused)).rstrip(".")
     if code == 404 and "could not find the requested resource" in message:
-        return "The server does not know Tidegate's kinds. Run `tidegate operator` against it, or `tidegate up`."
+        return (
+            "The server does not know Tidegate's kinds. Run `tidegate operator` against it, or `tidegate up --queues`."
+        )
     return f"The server refused: {message}."
 
 

@@ -84,7 +84,9 @@ def explained(workload: Json) -> list[str]:
     if status.get("state") == "Admitted" and not status.get("waiting"):
         lines.append("It has all it asked for.")
     if not status:
-        lines.append("No operator has looked at it yet. Is one running? `tidegate operator`, or `tidegate up`.")
+        lines.append(
+            "No operator has looked at it yet. Is one running? `tidegate operator`, or `tidegate up --queues`."
+        )
     return lines
 
 
