@@ -19,7 +19,7 @@ Json = Any
 @pytest.fixture(scope="module")
 def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("queued")
-    assert tidegate("up", "--data-dir", str(folder)).returncode == 0
+    assert tidegate("up", "--queues", "--data-dir", str(folder)).returncode == 0
     yield str(folder / "kubeconfig")
     tidegate("down", "--data-dir", str(folder))
 
@@ -118,3 +118,14 @@ def test_why_says_what_would_let_it_in() -> None:
     assert "It waits (WaitingForQuota): needs 2 cpu more; 3 before it in line." in text
     assert "with this much more: 2 cpu." in text
     assert "Evicted 2 times so far." in text
+
+
+def test_where_nobody_knows_queues_nothing_is_left_waiting(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    try:
+        assert tidegate("up", "--data-dir", str(data)).returncode == 0
+        done = tidegate("run", "--kubeconfig", str(data / "kubeconfig"), "--", "true")
+        assert done.returncode == 1
+        assert "tidegate up --queues" in done.stderr
+    finally:
+        tidegate("down", "--data-dir", str(data))

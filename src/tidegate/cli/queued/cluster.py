@@ -48,7 +48,7 @@ def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) 
 
 def _refusal(refused: Exception) -> str:
     code, message = getattr(refused, "code", 0), getattr(refused, "message", str(refused)).rstrip(".")
-    if code == 404 and "could not find the requested resource" in message:
+    if code == 404 and ("could not find the requested resource" in message or "page not found" in message):
         return (
             "The server does not know Tidegate's kinds. Run `tidegate operator` against it, or `tidegate up --queues`."
         )

@@ -76,8 +76,10 @@ def job(told: argparse.Namespace, words: list[str]) -> Json:
 
 
 async def _queued(client: Client, namespace: str, body: Json) -> int:
+    from tidegate.controller.kinds import QUEUES
     from tidegate.kube.resources import JOBS
 
+    await client.list(QUEUES, namespace)  # Where nobody knows queues, a Job in line would wait for ever.
     made = await client.create(JOBS, body, namespace)
     name = str(made["metadata"]["name"])
     print(f"job/{name} is in line.", file=sys.stderr)
