@@ -74,6 +74,8 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", type=Path, help="also write every sample here")
     given = parser.parse_args()
+    if unknown := set(given.only.split(",")) - set(GROUPS):
+        parser.error(f"{', '.join(sorted(unknown))}: no such group of rows. Write some of {', '.join(GROUPS)}.")
     servers = (given.server,) if given.server else SERVERS
     if "real" in servers and (absent := missing_programs()):
         print(f"{', '.join(absent)} not built. Run `make kube` first, or ask for `--server embedded`.", file=sys.stderr)
