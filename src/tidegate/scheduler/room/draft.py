@@ -33,7 +33,7 @@ class Taken:
     evicts: bool
     needed_by: str | None = None
     inherits: tuple[Taken, ...] = ()
-    """What others had given for its holder to be admitted a moment ago: they gave it for whoever takes it now."""
+    """What others had given for its holder a moment ago: they gave it for whoever takes it now."""
 
 
 class Draft:
@@ -68,7 +68,7 @@ class Draft:
     ) -> Taken:
         """Take some pods back."""
         taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in pods)
-        return self._record(Taken(holding, taken, rule, False, needed_by))
+        return self._record(Taken(holding, taken, rule, False, needed_by, self._inherited(holding, needed_by)))
 
     def evict(self, holding: Holding, rule: Rule, needed_by: str | None = None) -> Taken:
         """Take everything back."""
@@ -80,10 +80,7 @@ class Draft:
         ]
         taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in counts)
         holding.admitted = False
-        inherits = tuple(self.taken_for(holding.workload.name)) if holding.new else ()
-        for other in inherits:
-            self._give_for(other, needed_by)
-        return self._record(Taken(holding, taken, rule, True, needed_by, inherits))
+        return self._record(Taken(holding, taken, rule, True, needed_by, self._inherited(holding, needed_by)))
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
@@ -122,6 +119,12 @@ class Draft:
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
+
+    def _inherited(self, holding: Holding, needed_by: str | None) -> tuple[Taken, ...]:
+        given = tuple(self.taken_for(holding.workload.name))
+        for other in given:
+            self._give_for(other, needed_by)
+        return given
 
     def _give_for(self, taken: Taken, needed_by: str | None) -> None:
         """It was taken for somebody else than it seemed."""
