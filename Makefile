@@ -48,7 +48,7 @@ bench: setup kube  ## embedded against etcd + kube-apiserver, and what a cycle c
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.scheduler
 
-laws: setup  ## the planner's laws over 10,000 random histories each (an hour or two)
+laws: setup  ## the planner's laws over 10,000 random histories each (long)
 	TIDEGATE_HISTORIES=$(or $(HISTORIES),10000) $(PYTEST) tests/properties -n auto
 
 constraints:  ## renew the pinned versions from what .venv has (then run the tests)

@@ -92,7 +92,7 @@ class Normal:
         return f"<version {seen.index(version) + 1}>"
 
     def _text(self, value: str, key: str) -> str:
-        if AGE.fullmatch(value):
+        if key == "cells" and AGE.fullmatch(value):
             return "<age>"
         if TIME.fullmatch(value) and _recent(value):
             return "<time>" if "." not in value else "<micro time>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors, allowance
 from tidegate.controller.kinds import WORKLOADS, Key, name_of
 from tidegate.controller.namespaces import Managed
@@ -96,7 +97,7 @@ class GatedPods:
                 there = [pod for pod in mine if pod_facts(pod).present and pod_facts(pod).flavor == flavor]
                 beyond = len(there) - pod_set.granted.get(flavor, 0)
                 for pod in there[::-1][: max(0, beyond)]:
-                    await self._delete(pod)
+                    await delete_pod(self._client, pod)
 
     def _members(self, workload: Workload, pods: list[Object]) -> dict[str, str]:
         """Which pod set each pod is of: as it was marked when it was let go, else by its shape."""
@@ -109,14 +110,6 @@ class GatedPods:
     async def _write(self, pod: Object) -> None:
         try:
             self._cache.pods.wrote(await self._client.update(PODS, pod))
-        except StatusError as refused:
-            if refused.code not in (404, 409):
-                raise
-
-    async def _delete(self, pod: Object) -> None:
-        meta = pod["metadata"]
-        try:
-            await self._client.delete(PODS, meta["name"], meta["namespace"], uid=meta["uid"])
         except StatusError as refused:
             if refused.code not in (404, 409):
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.pods_of_job import job_status, to_do
 from tidegate.controller.kinds import QUEUE_JOBS
@@ -63,12 +64,7 @@ class QueueJobs:
 
     async def _delete(self, pods: tuple[Object, ...] | list[Object]) -> None:
         for pod in pods:
-            meta = pod["metadata"]
-            try:
-                await self._client.delete(PODS, meta["name"], meta["namespace"], uid=meta["uid"])
-            except StatusError as refused:
-                if refused.code not in (404, 409):
-                    raise
+            await delete_pod(self._client, pod)
 
 
 def _is_live(pod: Object) -> bool:
