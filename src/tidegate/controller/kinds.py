@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tidegate.kube.client import Client
-from tidegate.kube.discovery import served_resources
+from typing import TYPE_CHECKING
+
 from tidegate.kube.wire import Object, Resource
-from tidegate.model.jobs import JobKind, Kinds
 from tidegate.model.kinds import GROUP, VERSION
-from tidegate.workloads import is_run_here
+
+if TYPE_CHECKING:
+    from tidegate.kube.client import Client
+    from tidegate.model.jobs import JobKind, Kinds
 
 WORKLOADS: Resource[Object] = Resource(GROUP, VERSION, "workloads", "Workload")
 QUEUES: Resource[Object] = Resource(GROUP, VERSION, "queues", "Queue")
@@ -22,6 +24,10 @@ Key = tuple[str, str]
 
 async def queued_kinds(client: Client, kinds: Kinds) -> list[tuple[JobKind, Resource[Object]]]:
     """Kinds of applications that the server has and that can be held or are run here, each with where it is served."""
+    # Imported here: commands that only name a resource are to start fast.
+    from tidegate.kube.discovery import served_resources
+    from tidegate.workloads import is_run_here
+
     wanted = {
         (entry.group, entry.kind, version): entry
         for entry in kinds.entries

@@ -58,7 +58,7 @@ class Settings:
 
 
 Beside = Callable[["ControlPlane"], Awaitable[None]]
-"""What else is to run in the same process; called once the server answers, before anybody is told where it is."""
+"""What else is to run in the same process; called once the server answers, before its users are told where it is."""
 
 
 class ControlPlane:
@@ -113,10 +113,13 @@ class ControlPlane:
         self._run("role aggregation", RoleAggregation(self.store, self.client).run())
         self._run("custom resource definitions", definitions.run())
         self._run("namespace deletion", NamespaceDeletion(self.api, self.client).run())
-        self._run("controllers", self._controllers())
+        self._agent_kubeconfig.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(self._agent_kubeconfig, self._config("agent"))
         if self._beside is not None:
             await self._beside(self)
-        self._write_kubeconfigs()
+        self._run("controllers", self._controllers())
+        # Written last: whoever finds it finds a server that answers, with all that is beside it.
+        write_private(self.kubeconfig, self._config("admin"))
 
     async def _controllers(self) -> None:
         # Imported here: a server that answers first and controls a moment later is ready twice as fast.
@@ -165,12 +168,6 @@ class ControlPlane:
     @property
     def _agent_kubeconfig(self) -> Path:
         return self._settings.data_dir / "agent" / "kubeconfig"
-
-    def _write_kubeconfigs(self) -> None:
-        """Written last: whoever finds the user's finds a server that answers."""
-        self._agent_kubeconfig.parent.mkdir(mode=0o700, exist_ok=True)
-        write_private(self._agent_kubeconfig, self._config("agent"))
-        write_private(self.kubeconfig, self._config("admin"))
 
     def _config(self, user: str) -> bytes:
         authority = base64.b64encode(self.identities.authority.pem.encode()).decode()

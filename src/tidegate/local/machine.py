@@ -66,31 +66,42 @@ class Machine:
         return [*module, *(["--stop-pods"] if stop_pods else [])]
 
     def up(self, *, wait_s: float = 30.0) -> list[str]:
-        """Starts what is not running; which roles it started."""
+        """Starts what is not running; which roles it started. The agent comes up while the server still gets ready."""
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         started = []
+        server = None
         if self.running("control-plane") is None:
             self.kubeconfig.unlink(missing_ok=True)
-            self._start("control-plane", self.control_plane_command(), self.kubeconfig.exists, wait_s)
+            before = _inode(self.agent_kubeconfig)
+            server = self._start("control-plane", self.control_plane_command())
+            self._await("control-plane", server, lambda: _inode(self.agent_kubeconfig) != before, wait_s)
             started.append("control-plane")
         if self.running("agent") is None:
-            self._start("agent", self.agent_command(), lambda: self.running("agent") is not None, wait_s)
+            agent = self._start("agent", self.agent_command())
+            self._await("agent", agent, lambda: self.running("agent") is not None, wait_s)
             started.append("agent")
+        self._await("control-plane", server, self.kubeconfig.exists, wait_s)
         return started
 
-    def _start(self, role: str, command: list[str], ready: Callable[[], bool], wait_s: float) -> None:
+    def _start(self, role: str, command: list[str]) -> subprocess.Popen[bytes]:
         log = self.log_of(role)
         log.parent.mkdir(mode=0o700, exist_ok=True)
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=descriptor, stderr=descriptor, start_new_session=True
             )
         finally:
             os.close(descriptor)
+
+    def _await(
+        self, role: str, process: subprocess.Popen[bytes] | None, ready: Callable[[], bool], wait_s: float
+    ) -> None:
+        """Until it is ready. Where two start the same at once, one of the processes ends, and both await the other."""
+        log = self.log_of(role)
         deadline = time.monotonic() + wait_s
         while not ready():
-            if process.poll() is not None:
+            if (process is None or process.poll() is not None) and self.running(role) is None:
                 raise MachineError(f"The {role} ended at its start. Its log says why: {log}")
             if time.monotonic() > deadline:
                 raise MachineError(f"The {role} was not ready within {wait_s:.0f} s. Look at its log: {log}")
@@ -115,3 +126,8 @@ class Machine:
                     f"The {role} (process {pid}) did not stop within {wait_s:.0f} s. Kill it: kill -9 {pid}"
                 )
             time.sleep(_PAUSE_S)
+
+
+def _inode(path: Path) -> int:
+    """Which file it is: another one after it was written anew; 0 where there is none."""
+    return path.stat().st_ino if path.exists() else 0

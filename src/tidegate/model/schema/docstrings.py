@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import sys
 from functools import cache
 
 
@@ -23,9 +23,15 @@ def member_docs(cls: type) -> dict[str, str]:
     return docs
 
 
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module. Read once for all of them: to search the file again for each takes most of a start."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
 def _own_docs(cls: type) -> dict[str, str]:
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    assert isinstance(tree, ast.ClassDef)
+    tree = _classes(cls.__module__)[cls.__name__]
     docs = {}
     for statement, below in zip(tree.body, tree.body[1:], strict=False):
         target = _target(statement)
