@@ -11,28 +11,68 @@ import contextlib
 import logging
 import os
 import socket
+from functools import partial
 from typing import TYPE_CHECKING
 
 # The operator's own modules are imported where it begins: a server that answers first is ready twice as fast.
 if TYPE_CHECKING:
     from tidegate.controller.door import Door
     from tidegate.controller.operator import Operator
+    from tidegate.controller.watch.cache import Cache
     from tidegate.kube.client import Client
     from tidegate.kube.wire import Object
     from tidegate.local.admission.attributes import Attributes
     from tidegate.local.control_plane import ControlPlane
+    from tidegate.local.store import Change, Store
 
 _log = logging.getLogger(__name__)
 
 _SYNC_S = 10.0
 
 
+class Heard:
+    """Whether the operator has heard of every queue and namespace as it was last committed. Who makes a Queue and then
+    a pod at once must not be told that there is none."""
+
+    def __init__(self, store: Store, cache: Cache) -> None:
+        self._behind: dict[str, int] = {}
+        self._caught_up = asyncio.Event()
+        self._informers = {
+            "tidegate.dev/queues/": cache.queues,
+            "tidegate.dev/clusterqueues/": cache.cluster_queues,
+            "core/namespaces/": cache.namespaces,
+        }
+        store.listen(self._committed)
+        for prefix, informer in self._informers.items():
+            informer.on_change(partial(self._told, prefix))
+
+    def _committed(self, change: Change) -> None:
+        if change.row.key.startswith(tuple(self._informers)):
+            self._behind[change.row.key] = change.row.revision
+
+    def _told(self, prefix: str, old: Object | None, new: Object | None) -> None:
+        meta = (new or old or {})["metadata"]
+        key = prefix + (f"{meta['namespace']}/" if meta.get("namespace") else "") + meta["name"]
+        if new is None or int(meta["resourceVersion"]) >= self._behind.get(key, 0):
+            self._behind.pop(key, None)
+        if not self._behind:
+            self._caught_up.set()
+
+    async def everything(self) -> None:
+        """Returns when it has; it is a matter of moments."""
+        while self._behind:
+            self._caught_up.clear()
+            await self._caught_up.wait()
+
+
 class InProcessDoor:
     """The doors as admission of the embedded server. Whoever comes before the operator is there waits for it: to judge
     without its queues would be to guess."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._door: Door | None = None
+        self._heard: Heard | None = None
         self._judged: set[tuple[str, str]] = set()
         self._opened = asyncio.Event()
 
@@ -42,6 +82,7 @@ class InProcessDoor:
 
         await operator.cache.synced()
         self._door = Door(operator.cache, operator.managed)
+        self._heard = Heard(self._store, operator.cache)
         self._judged = {(entry.group, entry.plural) for entry in operator.cache.kinds.entries}
         self._opened.set()
 
@@ -52,8 +93,12 @@ class InProcessDoor:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SYNC_S):
                     await self._opened.wait()
-        if self._door is not None and (asked.served.group, asked.served.plural) in self._judged:
-            self._judge(self._door, asked, asked.obj)
+        if self._door is None or self._heard is None or (asked.served.group, asked.served.plural) not in self._judged:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SYNC_S):
+                await self._heard.everything()
+        self._judge(self._door, asked, asked.obj)
 
     def _judge(self, door: Door, asked: Attributes, obj: Object) -> None:
         from tidegate.controller.door import RefusedError, Submitter
@@ -76,7 +121,7 @@ async def beside(plane: ControlPlane) -> None:
     await install_kinds(plane.client)
     await make_root(plane.client)
     await make_default_queue(plane.client)
-    door = InProcessDoor()
+    door = InProcessDoor(plane.store)
     # Before those that judge: they are to see what it made of the object.
     plane.api.admission.plugins.insert(1, door)
     plane.run_beside("operator", _operate(plane.client, door))

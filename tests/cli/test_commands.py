@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.cli.main import COMMANDS
 from tidegate.local.machine import Machine
-
-COMMANDS = ["up", "down", "demo", "simulate", "render", "convert"]
 
 
 def tidegate(*arguments: str, timeout_s: float = 60, **env: str) -> subprocess.CompletedProcess[str]:
@@ -26,6 +25,22 @@ def test_every_command_has_help(command: str) -> None:
     done = tidegate(command, "--help")
     assert done.returncode == 0
     assert command in done.stdout
+
+
+def test_the_command_line_loads_nothing_heavy_until_it_is_needed() -> None:
+    """Help and mistakes answer at once: no HTTP, no YAML, no cryptography, none of our own rooms but this one."""
+    look = "import sys, tidegate.cli.main as m; m.parser(); print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"aiohttp", "asyncio", "msgspec", "yaml", "rich", "cryptography", "ssl", "sqlite3"}
+    rooms = {name for name in loaded if name.startswith("tidegate.") and not name.startswith("tidegate.cli")}
+    assert not rooms
+
+
+def test_a_command_that_does_not_exist_is_answered_with_the_nearest() -> None:
+    done = tidegate("stauts")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'there is no command "stauts". Did you mean status?' in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["up", "--port", "many"], ["down", "--nonsense"]])

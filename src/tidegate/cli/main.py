@@ -1,20 +1,65 @@
-"""`tidegate`: reads the command line and calls the command; errors come out as one sentence, never a traceback."""
+"""`tidegate`: reads the command line and calls the command; errors come out as one sentence, never a traceback.
+
+Every command is a module with `register(parser)`. They import what is heavy only when they run, so that the command
+line itself answers at once.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NoReturn
 
 from tidegate import __version__
-from tidegate.cli.errors import CommandError
+from tidegate.cli.errors import CommandError, UsageError
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
-class _Parser(argparse.ArgumentParser):
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word of the command line, and the module that knows its arguments."""
+
+    name: str
+    module: str
+    help: str
+
+
+GROUPS: dict[str, tuple[Command, ...]] = {
+    "Run work": (
+        Command("run", "tidegate.cli.jobs.run", "run a command as a queued Job; shows its place in line and its log"),
+        Command("logs", "tidegate.cli.jobs.logs", "show what the pods of a workload say"),
+        Command("cancel", "tidegate.cli.jobs.cancel", "take workloads out of the line, and stop their pods"),
+    ),
+    "See what happens": (
+        Command("status", "tidegate.cli.views.status", "the queues: what they deserve and hold; who runs, who waits"),
+        Command("why", "tidegate.cli.views.why", "why a workload waits, shrank or was evicted, and when it may start"),
+        Command("simulate", "tidegate.cli.simulate", "ask the real scheduler what would happen, in virtual time"),
+        Command("demo", "tidegate.cli.demo", "see it work in under a minute: two tenants share this machine"),
+    ),
+    "Set up": (
+        Command("up", "tidegate.cli.machine.up", "make this machine a cluster: control plane, queues and node"),
+        Command("down", "tidegate.cli.machine.down", "stop it, and every pod it runs"),
+        Command("queue", "tidegate.cli.queued.queue", "create, list, stop and resume queues"),
+        Command("operator", "tidegate.cli.queued.operator", "run the controllers against a Kubernetes"),
+    ),
+    "With other schedulers": (
+        Command("render", "tidegate.cli.render", "write jobs and queues for Kueue, YuniKorn, Volcano and others"),
+        Command("convert", "tidegate.cli.convert", "write Kueue's queues as Tidegate's"),
+    ),
+}  # fmt: skip
+COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line and where to look in another; keeps the lines of examples as they are."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+
     def error(self, message: str) -> NoReturn:
         print(f"tidegate: {message}", file=sys.stderr)
         print(f"Try `{self.prog} --help`.", file=sys.stderr)
@@ -22,92 +67,49 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    main = _Parser(
+    """The whole command line."""
+    main = Parser(
         prog="tidegate",
+        usage="tidegate COMMAND [options]",
         description="Queues, fair shares and elastic capacity for batch work that grows and shrinks while it runs.",
+        epilog=_overview(),
     )
     main.add_argument("--version", action="version", version=f"tidegate {__version__}")
-    commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    _up(commands.add_parser("up", help="start the embedded control plane and node on this machine"))
-    _down(commands.add_parser("down", help="stop them, and every pod they run"))
-    _demo(commands.add_parser("demo", help="see it work: a control plane in a temporary folder runs a Job"))
-    _queued(commands)
-    _simulate(commands.add_parser("simulate", help="run Scenario files against the real scheduler in virtual time"))
-    _render(commands.add_parser("render", help="write jobs and queues for Kueue, YuniKorn, Volcano and others"))
-    _convert(commands.add_parser("convert", help="write Kueue's queues as Tidegate's"))
+    commands = main.add_subparsers(dest="command", metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser)
+    for command in COMMANDS.values():
+        described = command.help[0].upper() + command.help[1:] + "."
+        import_module(command.module).register(commands.add_parser(command.name, description=described))
     return main
 
 
-def _data_dir(command: argparse.ArgumentParser) -> None:
-    default = Path("~/.tidegate").expanduser()
-    command.add_argument(
-        "--data-dir", type=Path, default=default, help="where all state is kept (default: ~/.tidegate)"
-    )
+def _overview() -> str:
+    lines = []
+    for title, group in GROUPS.items():
+        lines += [f"{title}:", *(f"  {command.name:<10} {command.help}" for command in group), ""]
+    return "\n".join([*lines, "`tidegate COMMAND --help` says more, with examples."])
 
 
-def _up(command: argparse.ArgumentParser) -> None:
-    from tidegate.cli import up
+def _check_command(arguments: Sequence[str], whole: argparse.ArgumentParser) -> None:
+    """There is one, and it is known: else the nearest is named."""
+    if not arguments:
+        whole.error("there is no command. Begin with `tidegate demo`, or `tidegate run -- echo hello`.")
+    if not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        from tidegate.cli.near import did_you_mean
 
-    _data_dir(command)
-    command.add_argument(
-        "--queues",
-        action="store_true",
-        help="run Tidegate's operator inside: work waits in queues, and no Queue means no pod",
-    )
-    command.add_argument("--foreground", action="store_true", help="stay, show both logs, and stop both on Ctrl-C")
-    command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, loopback)")
-    command.add_argument("--port", type=int, default=0, help="port to listen on (default: that of last time, or any)")
-    how = "how pods are kept apart: Linux namespaces, or a loopback address each (default: what this user may)"
-    command.add_argument("--isolation", choices=["auto", "namespaces", "loopback"], default="auto", help=how)
-    command.set_defaults(run=up.up)
-
-
-def _down(command: argparse.ArgumentParser) -> None:
-    from tidegate.cli import up
-
-    _data_dir(command)
-    command.set_defaults(run=up.down)
-
-
-def _demo(command: argparse.ArgumentParser) -> None:
-    from tidegate.cli import demo
-
-    command.set_defaults(run=demo.demo)
-
-
-def _queued(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from tidegate.cli.queued import operator, queue, run, status, why
-
-    run.register(commands.add_parser("run", help="run a command as a queued Job and stream its log"))
-    status.register(commands.add_parser("status", help="the tree of queues: deserved, allocated, used, pending"))
-    why.register(commands.add_parser("why", help="why a workload waits, shrank or was evicted"))
-    queue.register(commands.add_parser("queue", help="create, list, stop and resume queues"))
-    operator.register(commands.add_parser("operator", help="run the controllers against a Kubernetes"))
-
-
-def _simulate(command: argparse.ArgumentParser) -> None:
-    from tidegate.cli import simulate
-
-    simulate.register(command)
-
-
-def _render(command: argparse.ArgumentParser) -> None:
-    from tidegate.cli import render
-
-    render.register(command)
-
-
-def _convert(command: argparse.ArgumentParser) -> None:
-    from tidegate.cli import convert
-
-    convert.register(command)
+        whole.error(f'there is no command "{arguments[0]}". {did_you_mean(arguments[0], COMMANDS)}')
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 failed, 2 wrong usage."""
-    told = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    whole = parser()
+    _check_command(words, whole)
+    told = whole.parse_args(words)
     try:
         return int(told.run(told) or DONE)
+    except UsageError as error:
+        print(f"tidegate: {error}", file=sys.stderr)
+        return USAGE
     except CommandError as error:
         print(f"tidegate: {error}", file=sys.stderr)
         return FAILED

@@ -1,4 +1,4 @@
-"""Daily commands of people who queue work: run, status, why, queue, operator. They show and send; they decide nothing.
+"""Commands on queues and servers: `queue`, `operator`. They show and send; they decide nothing.
 
-`cluster` says which server is meant; the others are one command each.
+`cluster` says which server is meant, here and for all commands that talk to one; `tables` is how things are shown.
 """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,17 +20,20 @@ Work = Callable[["Client", str], Awaitable[T]]
 
 def options(command: argparse.ArgumentParser, *, output: bool = True) -> None:
     """What every command takes that talks to a server."""
-    command.add_argument("-n", "--namespace", help="namespace (default: that of the kubeconfig, or `default`)")
-    command.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kubeconfig file to use")
-    command.add_argument("--context", metavar="NAME", help="context of the kubeconfig to use")
+    where = command.add_argument_group("which server, and what of it")
+    where.add_argument("-n", "--namespace", help="namespace (default: that of the kubeconfig, or `default`)")
+    where.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kubeconfig file to use")
+    where.add_argument("--context", metavar="NAME", help="context of the kubeconfig to use")
     if output:
-        command.add_argument(
+        where.add_argument(
             "-o", "--output", choices=["table", "json", "yaml"], default="table", help="how to show it (default: table)"
         )
 
 
 def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) -> T:
     """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none."""
+    import asyncio
+
     from tidegate.kube.access import AccessError
     from tidegate.kube.answers import StatusError
 
@@ -39,18 +42,18 @@ def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) 
     except StatusError as refused:
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:
-        raise CommandError(f"{error} Or start one on this machine: `tidegate up --queues`.") from None
+        raise CommandError(str(error)) from None
     except OSError as error:
-        raise CommandError(
-            f"The server does not answer ({error}). Is it running? `tidegate up --queues` starts one."
-        ) from None
+        why = str(error) or type(error).__name__
+        raise CommandError(f"The server does not answer ({why}). Is it running? `tidegate up` starts one.") from None
 
 
 def _refusal(refused: Exception) -> str:
     code, message = getattr(refused, "code", 0), getattr(refused, "message", str(refused)).rstrip(".")
     if code == 404 and ("could not find the requested resource" in message or "page not found" in message):
         return (
-            "The server does not know Tidegate's kinds. Run `tidegate operator` against it, or `tidegate up --queues`."
+            "The server does not know Tidegate's kinds. Run `tidegate operator` against it; on this machine, "
+            "`tidegate down` and `tidegate up`."
         )
     return f"The server refused: {message}."
 
@@ -68,20 +71,36 @@ async def _connected(told: argparse.Namespace, work: Work[T], *, start: bool) ->
 
 
 def _kubeconfig(told: argparse.Namespace, *, start: bool) -> Path | None:
-    """A file that is named; else kubectl's, as far as something says so; else that of this machine's own server."""
-    named: Path | None = told.kubeconfig
-    if named is not None or told.context or os.environ.get("KUBECONFIG"):
-        return named
-    from tidegate.cli.up import WITH_OPERATOR
-    from tidegate.local.machine import Machine, MachineError
+    """A file that is named; else that of this machine's own server, if it runs; else kubectl's. This machine's is
+    started where it is asked for and nothing says that another is meant."""
+    from tidegate.cli.machine import own_machine
 
-    machine = Machine(Path("~/.tidegate").expanduser(), program=WITH_OPERATOR)
+    named: Path | None = told.kubeconfig
+    if named is not None or told.context:
+        return named
+    machine, listed = own_machine(), os.environ.get("KUBECONFIG")
+    # What `tidegate up` told to export; the machine may have been stopped since.
+    is_own = bool(listed) and Path(str(listed)).expanduser().resolve() == machine.kubeconfig
+    if listed and not is_own:
+        return None
     if machine.running("control-plane"):
         return machine.kubeconfig
-    if Path("~/.kube/config").expanduser().exists() or not start:
-        return None
+    elsewhere = Path("~/.kube/config").expanduser().exists() or os.environ.get("KUBERNETES_SERVICE_HOST")
+    return _started() if start and (is_own or not elsewhere) else None
+
+
+def _started() -> Path:
+    """The kubeconfig of this machine's server, which is started."""
+    import time
+
+    from tidegate.cli.machine import own_machine
+    from tidegate.local.machine import MachineError
+
+    machine, began = own_machine(), time.monotonic()
     try:
         machine.up()
     except (MachineError, OSError) as error:
         raise CommandError(str(error)) from None
+    took_s = time.monotonic() - began
+    print(f"Made this machine a cluster in {took_s:.1f} s; `tidegate down` stops it.", file=sys.stderr)
     return machine.kubeconfig

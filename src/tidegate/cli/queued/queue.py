@@ -5,18 +5,26 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tidegate.cli.errors import CommandError
+from tidegate.cli.errors import CommandError, UsageError
+from tidegate.cli.queued.cluster import on_cluster, options
 
 if TYPE_CHECKING:
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
 
+_EXAMPLES = """examples:
+  tidegate queue create default -n team-a                # a door for a namespace
+  tidegate queue create gpu --limit nvidia.com/gpu=4 --weight 2
+  tidegate queue list -n team-a
+  tidegate queue stop root                               # admit nothing new; --drain takes back what runs
+  tidegate queue resume root
+"""
+
 
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    from tidegate.cli.queued.cluster import options
-
+    command.epilog = _EXAMPLES
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
     create = verbs.add_parser("create", help="make a Queue")
     create.add_argument("name", metavar="NAME")
@@ -32,13 +40,11 @@ def register(command: argparse.ArgumentParser) -> None:
     resume = verbs.add_parser("resume", help="open a ClusterQueue again")
     resume.add_argument("name", metavar="CLUSTERQUEUE")
     for each in (create, listing, stop, resume):
-        options(each, output=each is listing)
+        options(each)
     command.set_defaults(run=_run)
 
 
 def _run(told: argparse.Namespace) -> int:
-    from tidegate.cli.queued.cluster import on_cluster
-
     verb = {"create": _create, "list": _list, "stop": _stop, "resume": _stop}[told.verb]
 
     async def work(client: Client, namespace: str) -> str:
@@ -49,6 +55,7 @@ def _run(told: argparse.Namespace) -> int:
 
 
 async def _create(client: Client, namespace: str, told: argparse.Namespace) -> str:
+    from tidegate.cli.queued.tables import document
     from tidegate.controller.kinds import QUEUES
     from tidegate.model.codec import decode, encode
     from tidegate.model.problems import ManifestError
@@ -63,14 +70,14 @@ async def _create(client: Client, namespace: str, told: argparse.Namespace) -> s
         body = encode(decode(manifest))
     except ManifestError as error:
         raise CommandError(str(error)) from None
-    await client.create(QUEUES, body)
-    return f"Queue {namespace}/{told.name} is made."
+    made = await client.create(QUEUES, body)
+    return f"Queue {namespace}/{told.name} is made." if told.output == "table" else document(made, told.output)
 
 
 def _limit(text: str) -> tuple[str, str]:
     name, equals, amount = text.partition("=")
     if not (name and equals and amount):
-        raise CommandError(f'"{text}" is not a limit. Write a resource and an amount, e.g. --limit cpu=8.')
+        raise UsageError(f'"{text}" is not a limit. Write a resource and an amount, e.g. --limit cpu=8.')
     return name, amount
 
 
@@ -94,9 +101,24 @@ async def _list(client: Client, namespace: str, told: argparse.Namespace) -> str
 
 
 async def _stop(client: Client, namespace: str, told: argparse.Namespace) -> str:
+    from tidegate.cli.queued.tables import document
     from tidegate.controller.kinds import CLUSTER_QUEUES
+    from tidegate.kube.client import StatusError
 
     stop = "None" if told.verb == "resume" else ("HoldAndDrain" if told.drain else "Hold")
-    await client.patch(CLUSTER_QUEUES, told.name, {"spec": {"stop": stop}})
+    try:
+        changed = await client.patch(CLUSTER_QUEUES, told.name, {"spec": {"stop": stop}})
+    except StatusError as refused:
+        if refused.code != 404 or "not found" not in refused.message:
+            raise
+        raise CommandError(await _unknown(client, told.name)) from None
     words = {"None": "is open", "Hold": "admits nothing new", "HoldAndDrain": "gives back all it holds"}
-    return f"ClusterQueue {told.name} {words[stop]}."
+    return f"ClusterQueue {told.name} {words[stop]}." if told.output == "table" else document(changed, told.output)
+
+
+async def _unknown(client: Client, name: str) -> str:
+    from tidegate.cli.near import did_you_mean
+    from tidegate.controller.kinds import CLUSTER_QUEUES
+
+    known = [str(each["metadata"]["name"]) for each in (await client.list(CLUSTER_QUEUES)).items]
+    return f"There is no ClusterQueue {name}. {did_you_mean(name, known)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tidegate.cli.errors import CommandError
+from tidegate.cli.queued.cluster import on_cluster, options
 
 if TYPE_CHECKING:
     from tidegate.kube.client import Client
@@ -13,21 +13,27 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+_EXAMPLES = """examples:
+  tidegate why train-x7k2p           # the name that `tidegate run` and `tidegate status` show
+  tidegate why -n team-a job/etl
+"""
+
+
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    from tidegate.cli.queued.cluster import options
-
-    command.add_argument("name", metavar="NAME", help="a Workload, or the application it stands for")
+    command.epilog = _EXAMPLES
+    command.add_argument("name", metavar="NAME", help="a workload, or the application it stands for")
     options(command)
     command.set_defaults(run=_run)
 
 
 def _run(told: argparse.Namespace) -> int:
-    from tidegate.cli.queued.cluster import on_cluster
     from tidegate.cli.queued.tables import document
 
     async def find(client: Client, namespace: str) -> Json:
-        return await _find(client, namespace, told.name)
+        from tidegate.cli.jobs.found import find_workload
+
+        return await find_workload(client, namespace, told.name)
 
     workload = on_cluster(told, find)
     if told.output == "table":
@@ -39,23 +45,6 @@ def _run(told: argparse.Namespace) -> int:
 
 def _parts(workload: Json) -> Json:
     return {"spec": workload["spec"], "status": workload.get("status") or {}}
-
-
-async def _find(client: Client, namespace: str, name: str) -> Json:
-    """By its own name, else by that of its application."""
-    from tidegate.controller.kinds import WORKLOADS
-
-    listed = (await client.list(WORKLOADS, namespace)).items
-    for one in listed:
-        if one["metadata"]["name"] == name:
-            return one
-    owned = [one for one in listed if (one["spec"].get("owner") or {}).get("name") == name]
-    if len(owned) > 1:
-        names = ", ".join(sorted(one["metadata"]["name"] for one in owned))
-        raise CommandError(f"{name} is the name of several applications. Say which is meant: {names}.")
-    if not owned:
-        raise CommandError(f"There is no workload {name} in namespace {namespace}. See `kubectl get workloads -A`.")
-    return owned[0]
 
 
 def explained(workload: Json) -> list[str]:
@@ -84,9 +73,7 @@ def explained(workload: Json) -> list[str]:
     if status.get("state") == "Admitted" and not status.get("waiting"):
         lines.append("It has all it asked for.")
     if not status:
-        lines.append(
-            "No operator has looked at it yet. Is one running? `tidegate operator`, or `tidegate up --queues`."
-        )
+        lines.append("No operator has looked at it yet. Is one running? `tidegate operator`, or `tidegate up`.")
     return lines
 
 

@@ -1,0 +1,119 @@
+"""One Job as it goes: the Job, its Workload and its pods, kept true by watches; and how it stands, in words."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from tidegate.kube.client import Client
+
+Json = dict[str, Any]
+
+
+class Following:
+    """`async with` begins to follow; `changed` is set whenever something is different."""
+
+    def __init__(self, client: Client, namespace: str, name: str) -> None:
+        from tidegate.controller.kinds import WORKLOADS
+        from tidegate.kube.informer import Informer
+        from tidegate.kube.resources import JOBS, PODS
+        from tidegate.workloads import workload_name
+
+        self._key = (name, namespace)
+        self._workload = (workload_name("Job", name), namespace)
+        self._jobs: Informer[Json] = Informer(client, JOBS, namespace, fields=f"metadata.name={name}")
+        self._workloads: Informer[Json] = Informer(
+            client, WORKLOADS, namespace, fields=f"metadata.name={self._workload[0]}"
+        )
+        self._pods: Informer[Json] = Informer(client, PODS, namespace, labels=f"batch.kubernetes.io/job-name={name}")
+        self.changed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        every: tuple[Any, ...] = (self._jobs, self._workloads, self._pods)
+        for informer in every:
+            informer.on_change(lambda old, new: self.changed.set())
+            self._tasks.append(asyncio.create_task(informer.run()))
+        for informer in every:
+            await informer.synced()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def job(self) -> Json | None:
+        """None once it was deleted."""
+        return self._jobs.get(*self._key)
+
+    @property
+    def pods(self) -> list[Json]:
+        return sorted(self._pods.all(), key=lambda pod: str(pod["metadata"]["name"]))
+
+    @property
+    def outcome(self) -> str | None:
+        """`Complete` or `Failed`; `Deleted` where somebody else took it away; None while it goes on."""
+        if self.job is None:
+            return "Deleted"
+        conditions = (self.job.get("status") or {}).get("conditions") or ()
+        ended = {each["type"] for each in conditions if each["status"] == "True"}
+        return next((word for word in ("Complete", "Failed") if word in ended), None)
+
+    @property
+    def standing(self) -> str:
+        """Where it is, in words; empty while all is well and its pods speak for themselves."""
+        workload = self._workloads.get(*self._workload)
+        if workload is None:
+            return ""
+        status = workload.get("status") or {}
+        if status.get("state") in ("Pending", "Evicted", "Inactive"):
+            return _waiting(status)
+        return "" if any(_runs(pod) for pod in self.pods) else _hindered(self.pods)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the first pod that failed; 1 where none says."""
+        for pod in self.pods:
+            for container in (pod.get("status") or {}).get("containerStatuses") or ():
+                code = ((container.get("state") or {}).get("terminated") or {}).get("exitCode")
+                if code:
+                    return int(code)
+        return 1
+
+    @property
+    def failure(self) -> str:
+        """What the Job itself says about why it failed."""
+        conditions = ((self.job or {}).get("status") or {}).get("conditions") or ()
+        found: Json = next((each for each in conditions if each["type"] == "Failed"), {})
+        return str(found.get("message") or found.get("reason") or "nobody says why")
+
+
+def _waiting(status: Json) -> str:
+    waiting = status.get("waiting")
+    if not waiting:
+        return "Evicted; waits again" if status.get("state") == "Evicted" else ""
+    ahead = waiting.get("ahead") or 0
+    place = "next in line" if not ahead else f"{ahead} before it in line"
+    again = "evicted, " if status.get("state") == "Evicted" else ""
+    return f"{again}{place} ({waiting['reason']}): {waiting.get('message', '')}"
+
+
+def _runs(pod: Json) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Running", "Succeeded", "Failed")
+
+
+def _hindered(pods: list[Json]) -> str:
+    """Why pods that were let go do not start."""
+    for pod in pods:
+        for container in (pod.get("status") or {}).get("containerStatuses") or ():
+            waiting = (container.get("state") or {}).get("waiting") or {}
+            if waiting.get("message"):
+                return f"its pod cannot start ({waiting.get('reason')}): {waiting['message']}"
+    return ""

@@ -1,0 +1,69 @@
+"""Finding what a name means: a Workload, by its own name or by that of its application, and the pods it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidegate.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from tidegate.kube.client import Client
+
+Json = dict[str, Any]
+
+
+async def find_workload(client: Client, namespace: str, name: str) -> Json:
+    """The Workload that is meant: `etl`, `job/etl` or `job-etl`. CommandError with the nearest where there is none."""
+    from tidegate.controller.kinds import WORKLOADS
+
+    listed = (await client.list(WORKLOADS, namespace)).items
+    own = [one for one in listed if one["metadata"]["name"] == name]
+    found = own or [one for one in listed if _is_called(one, name)]
+    if len(found) > 1:
+        names = ", ".join(sorted(one["metadata"]["name"] for one in found))
+        raise CommandError(f"{name} is the name of several applications. Say which is meant: {names}.")
+    if not found:
+        raise CommandError(await _unknown(client, namespace, name, listed))
+    return found[0]
+
+
+def _is_called(workload: Json, name: str) -> bool:
+    owner = workload["spec"].get("owner") or {}
+    kind, slash, rest = name.rpartition("/")
+    if not slash:
+        return bool(owner.get("name") == name) or workload["metadata"]["name"] == f"podgroup-{name}"
+    return owner.get("name") == rest and str(owner.get("kind", "")).lower() in (kind.lower(), kind.lower().rstrip("s"))
+
+
+async def _unknown(client: Client, namespace: str, name: str, listed: list[Json]) -> str:
+    from tidegate.cli.near import did_you_mean
+    from tidegate.controller.kinds import WORKLOADS
+    from tidegate.kube.client import StatusError
+
+    what = f"There is no workload {name} in namespace {namespace}."
+    if near := did_you_mean(name, map(short_name, listed)):
+        return f"{what} {near}"
+    try:
+        everywhere = (await client.list(WORKLOADS)).items
+    except StatusError:
+        everywhere = []
+    for one in everywhere:
+        if _is_called(one, name) or one["metadata"]["name"] == name:
+            return f"{what} There is one in namespace {one['metadata']['namespace']}: add -n for it."
+    return f"{what} `tidegate status` shows all there are."
+
+
+def short_name(workload: Json) -> str:
+    """As people call it: by its application, where it has one."""
+    return str((workload["spec"].get("owner") or {}).get("name") or workload["metadata"]["name"])
+
+
+async def pods_of(client: Client, workload: Json) -> list[Json]:
+    """Its pods, by name; those that wait for it to be granted included."""
+    from tidegate.kube.resources import PODS
+    from tidegate.workloads import asks_as
+
+    meta = workload["metadata"]
+    listed = (await client.list(PODS, meta["namespace"])).items
+    mine = [pod for pod in listed if asks_as(pod) == meta["name"]]
+    return sorted(mine, key=lambda pod: str(pod["metadata"]["name"]))

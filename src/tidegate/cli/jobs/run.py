@@ -1,0 +1,158 @@
+"""`tidegate run -- CMD`: a command as a queued Job; its place in line, its log, its exit status."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tidegate.cli.errors import CommandError, UsageError
+from tidegate.cli.queued.cluster import on_cluster, options
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from tidegate.cli.jobs.follow import Following
+    from tidegate.kube.client import Client
+
+Json = dict[str, Any]
+_INTERRUPTED = 130
+
+_EXAMPLES = """examples:
+  tidegate run -- python train.py                      # one cpu, in the Queue `default`
+  tidegate run --cpu 4 --memory 8Gi --time 2h -- make  # says how long at most, so others know when they start
+  tidegate run --pods 8 --min 1 -- ./sweep.sh          # begins with one pod, grows to eight; $JOB_COMPLETION_INDEX
+  tidegate run --detach -- ./nightly.sh                # then: tidegate logs -f NAME
+
+Where nothing was set up, this machine becomes a cluster of its own; no other server is ever started or touched. The
+first Ctrl-C cancels the Job. The exit status is the command's own.
+"""
+
+
+def register(command: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    command.epilog = _EXAMPLES
+    command.usage = "tidegate run [options] -- CMD ..."
+    add = command.add_argument
+    add("--queue", metavar="NAME", help="the Queue (default: `default`)")
+    add("--cpu", default="1", metavar="N", help="cpus of one pod (default: %(default)s)")
+    add("--memory", metavar="1Gi", help="memory of one pod")
+    add("--gpu", metavar="N", help="GPUs of one pod")
+    add("--pods", type=int, default=1, metavar="N", help="how many pods run it (default: 1)")
+    add("--min", type=int, metavar="N", help="with how many it may start, growing as room comes (default: all)")
+    add("--time", metavar="30m", help="how long it may run at most; it is stopped then")
+    add("--priority-class", metavar="NAME", help="a PriorityClass: who is more urgent comes first")
+    add("--image", default="host", help="image (default: host, the command as it is on this machine)")
+    add("--env", action="append", default=[], metavar="NAME[=VALUE]", help="set a variable, or pass on one of yours")
+    add("--name", metavar="NAME", help="name of the Job (default: after the command)")
+    add("--detach", action="store_true", help="put it in line and return at once")
+    options(command)
+    add("words", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
+    command.set_defaults(run=_run)
+
+
+def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.jobs.job import job
+
+    words = told.words[1:] if told.words[:1] == ["--"] else told.words
+    if not words:
+        raise UsageError("There is no command to run. Write it after two dashes: tidegate run -- python train.py.")
+    if told.pods < 1 or (told.min is not None and not 0 <= told.min <= told.pods):
+        raise UsageError("--pods is 1 or more, and --min from 0 to as many. Correct them.")
+    if told.output != "table" and not told.detach:
+        raise UsageError("-o shows the Job that is made, and the command speaks itself here. Add --detach.")
+    body = job(told, words)
+
+    async def work(client: Client, namespace: str) -> int:
+        await _check_queue(client, namespace, told.queue or "default")
+        return await _put_in_line(client, namespace, body, told)
+
+    return on_cluster(told, work, start=True)
+
+
+async def _check_queue(client: Client, namespace: str, name: str) -> None:
+    """Where nobody knows queues, or this one, a Job in line would wait for ever."""
+    from tidegate.cli.near import did_you_mean
+    from tidegate.controller.kinds import QUEUES
+
+    known = {str(queue["metadata"]["name"]) for queue in (await client.list(QUEUES, namespace)).items}
+    if name not in known:
+        near = did_you_mean(name, known)
+        make = f"`tidegate queue create {name} -n {namespace}` makes it."
+        raise CommandError(f"Namespace {namespace} has no Queue {name}. {near or make}")
+
+
+async def _put_in_line(client: Client, namespace: str, body: Json, told: argparse.Namespace) -> int:
+    from tidegate.cli.queued.tables import document
+    from tidegate.kube.resources import JOBS
+
+    made = await client.create(JOBS, body, namespace)
+    name = str(made["metadata"]["name"])
+    if not told.detach:
+        return await _attend(client, namespace, name, several=told.pods > 1)
+    if told.output == "table":
+        where = "" if namespace == "default" else f" -n {namespace}"
+        print(f"job/{name} is in line. See `tidegate logs -f {name}{where}`, `tidegate why {name}{where}`.")
+    else:
+        print(document(made, told.output))
+    return 0
+
+
+async def _attend(client: Client, namespace: str, name: str, *, several: bool) -> int:
+    """Until it has ended, or was cancelled from here."""
+    import asyncio
+    import signal
+
+    from tidegate.cli.jobs.follow import Following
+    from tidegate.cli.jobs.line import Line
+    from tidegate.cli.jobs.streams import Streams
+
+    loop, interrupted = asyncio.get_running_loop(), asyncio.Event()
+    streams = Streams(client, namespace, several=several, query={"follow": "true"})
+    async with Following(client, namespace, name) as followed:
+        with Line(f"job/{name}") as line:
+            line.say("is in line")
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, interrupted.set)
+            while followed.outcome is None and not interrupted.is_set():
+                followed.changed.clear()
+                streams.follow(followed.pods)
+                line.say(followed.standing, is_over=streams.begun)
+                await _either(followed.changed, interrupted)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        if followed.outcome is None:
+            streams.stop()
+            return await _cancel(client, namespace, name)
+        streams.follow(followed.pods)
+        await streams.ended()
+        return _exit_status(followed, name)
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
+    import asyncio
+
+    waits = [asyncio.create_task(event.wait()) for event in (one, other)]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+
+
+async def _cancel(client: Client, namespace: str, name: str) -> int:
+    from tidegate.kube.resources import JOBS
+
+    print(f"\nCancelling job/{name} …", file=sys.stderr, flush=True)
+    await client.delete(JOBS, name, namespace)
+    print(f"job/{name} is cancelled; its pods are stopped.", file=sys.stderr)
+    return _INTERRUPTED
+
+
+def _exit_status(followed: Following, name: str) -> int:
+    match followed.outcome:
+        case "Complete":
+            return 0
+        case "Deleted":
+            raise CommandError(f"job/{name} was cancelled by somebody else. Run it again if it is still wanted.")
+    if any((pod.get("status") or {}).get("phase") == "Failed" for pod in followed.pods):
+        return followed.exit_code
+    raise CommandError(f"job/{name} failed: {followed.failure}. Look at it with `kubectl describe job {name}`.")

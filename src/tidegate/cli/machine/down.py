@@ -1,0 +1,26 @@
+"""`tidegate down`: stops the node with its pods, then the control plane."""
+
+from __future__ import annotations
+
+import argparse
+
+from tidegate.cli.errors import CommandError
+from tidegate.cli.machine import data_dir
+
+
+def register(command: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    data_dir(command)
+    command.set_defaults(run=_run)
+
+
+def _run(told: argparse.Namespace) -> int:
+    from tidegate.local.machine import Machine, MachineError
+
+    machine = Machine(told.data_dir.expanduser().resolve())
+    try:
+        stopped = machine.down()
+    except MachineError as error:
+        raise CommandError(str(error)) from None
+    print(f"Stopped {' and '.join(stopped)}." if stopped else "Nothing was running.")
+    return 0

@@ -1,0 +1,103 @@
+"""`status --watch`: drawn anew whenever something changed; on a terminal in place, else one picture after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tidegate.cli.views.rows import QUEUE_HEADING, WORKLOAD_HEADING, Row, Seen, is_over, queue_rows, workload_rows
+
+if TYPE_CHECKING:
+    from tidegate.kube.client import Client
+    from tidegate.kube.informer import Informer
+
+Json = dict[str, Any]
+_TOGETHER_S = 0.2
+"""Changes this close to one another are one picture."""
+_AGES_S = 5.0
+"""How often ages are drawn anew when nothing happens."""
+_COLOURS = {"Admitted": "green", "Pending": "yellow", "Evicted": "red", "Inactive": "dim", "Finished": "dim"}
+
+
+async def watch(client: Client, namespace: str | None, text: Callable[[Seen], str], *, finished: bool) -> None:
+    """Until Ctrl-C. `text` is how it looks where there is no terminal."""
+    from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
+    from tidegate.kube.informer import Informer
+
+    informers: list[Informer[Json]] = [
+        Informer(client, CLUSTER_QUEUES),
+        Informer(client, QUEUES, namespace),
+        Informer(client, WORKLOADS, namespace),
+    ]
+    changed, stopped = asyncio.Event(), asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
+    tasks = []
+    for informer in informers:
+        informer.on_change(lambda old, new: changed.set())
+        tasks.append(asyncio.create_task(informer.run()))
+    try:
+        for informer in informers:
+            await informer.synced()
+        with _screen(text, finished=finished) as draw:
+            await _draw_changes(informers, draw, changed, stopped)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _draw_changes(
+    informers: list[Informer[Json]], draw: Callable[[Seen], None], changed: asyncio.Event, stopped: asyncio.Event
+) -> None:
+    end = asyncio.create_task(stopped.wait())
+    while not end.done():
+        changed.clear()
+        draw(Seen(*(list(informer.all()) for informer in informers)))
+        news = asyncio.create_task(changed.wait())
+        await asyncio.wait([news, end], timeout=_AGES_S if sys.stdout.isatty() else None,
+                           return_when=asyncio.FIRST_COMPLETED)  # fmt: skip
+        news.cancel()
+        await asyncio.wait([end], timeout=_TOGETHER_S)
+
+
+@contextlib.contextmanager
+def _screen(text: Callable[[Seen], str], *, finished: bool) -> Iterator[Callable[[Seen], None]]:
+    if not sys.stdout.isatty():
+        yield lambda seen: print(f"{datetime.now(UTC):%H:%M:%S}\n{text(seen)}\n", flush=True)
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(highlight=False), auto_refresh=False, screen=True) as live:
+        yield lambda seen: live.update(_drawn(seen, finished=finished), refresh=True)
+
+
+def _drawn(seen: Seen, *, finished: bool) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    now = datetime.now(UTC)
+    listed = [each for each in seen.workloads if finished or not is_over(each)]
+    over = len(seen.workloads) - len(listed)
+    foot = f"{datetime.now():%H:%M:%S} · Ctrl-C ends" + (f" · {over} finished left out (--all)" if over else "")
+    parts = [_table(QUEUE_HEADING, queue_rows(seen)), Text("")]
+    if listed:
+        parts += [_table(WORKLOAD_HEADING, workload_rows(listed, now)), Text("")]
+    return Group(*parts, Text(foot, style="dim"))
+
+
+def _table(heading: Row, rows: list[Row]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in heading:
+        wide = name in ("WHY", "NOTE")
+        table.add_column(name, no_wrap=not wide, overflow="fold" if wide else "ellipsis")
+    for row in rows:
+        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
+    return table
