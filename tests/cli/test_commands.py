@@ -64,15 +64,6 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in log
 
 
-def test_the_demo_runs_a_job_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    """The first command of the README: a Job of three pods, their log, and everything gone afterwards."""
-    done = tidegate("demo", timeout_s=120, TMPDIR=str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("hello from hello-") == 3
-    assert "3 of 3 succeeded" in done.stdout
-    assert not list(tmp_path.glob("tidegate-demo-*"))
-
-
 def test_down_without_anything_running_says_so(tmp_path: Path) -> None:
     done = tidegate("down", "--data-dir", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "Nothing was running.\n")

@@ -58,6 +58,20 @@ async def ended(runner: Runner, container: str = "c") -> Record:
     raise AssertionError("the container did not end")
 
 
+async def test_a_runner_whose_starter_is_cancelled_is_there_when_the_cancelling_is_done(tmp_path: Path) -> None:
+    """An agent that is stopped while a pod starts must find the runner, to end it: one that came later would stay."""
+    runner = Runner(tmp_path)
+    starting = asyncio.create_task(
+        runner.ensure({"namespaces": False, "hostname": "pod", "network": None, "tmpfs": []})
+    )
+    await asyncio.sleep(0)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert runner.alive()
+    await runner.ask("close")
+
+
 @pytest.mark.parametrize(
     ("script", "code"), [("exit 0", 0), ("exit 42", 42), ("kill -9 $$", 137), ("kill -TERM $$; sleep 9", 143)]
 )

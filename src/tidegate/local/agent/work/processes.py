@@ -52,8 +52,19 @@ class Runner:
         self.folder = folder
 
     async def ensure(self, sandbox: dict[str, Any]) -> None:
-        """Starts the runner unless one holds the folder already."""
+        """Starts the runner unless one holds the folder already. Who is cancelled meanwhile ends when it is there: it
+        comes up all the same, and whoever stops the pods must find it."""
         records.write(str(self.folder / "sandbox.json"), sandbox)
+        starting = asyncio.create_task(self._launch())
+        try:
+            code, said = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            await starting
+            raise
+        if code not in (0, _HELD):
+            raise RunnerError(said.decode(errors="replace").strip() or f"the runner ended with {code}")
+
+    async def _launch(self) -> tuple[int | None, bytes]:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", "-c", _COMMAND, str(self.folder)),
             stdin=asyncio.subprocess.DEVNULL,
@@ -61,8 +72,7 @@ class Runner:
             stderr=asyncio.subprocess.PIPE,
         )
         _, said = await process.communicate()
-        if process.returncode not in (0, _HELD):
-            raise RunnerError(said.decode(errors="replace").strip() or f"the runner ended with {process.returncode}")
+        return process.returncode, said
 
     def alive(self) -> bool:
         """Whether a runner, or a container it left, holds this pod: they hold its lock as long as they live."""
