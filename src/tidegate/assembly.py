@@ -1,31 +1,27 @@
 """Everything put together: the only file that knows everybody.
 
 `python -m tidegate.assembly` is the control plane of one machine with the operator inside, as `tidegate up` starts it;
-`lead` is the operator alone, against any Kubernetes.
+`operate` is the operator alone, against any Kubernetes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import os
-import socket
 from functools import partial
 from typing import TYPE_CHECKING
 
 # The operator's own modules are imported where it begins: a server that answers first is ready twice as fast.
 if TYPE_CHECKING:
-    from tidegate.controller.door import Door
+    from tidegate.controller.doors.door import Door
     from tidegate.controller.operator import Operator
+    from tidegate.controller.replica import Settings
     from tidegate.controller.watch.cache import Cache
     from tidegate.kube.client import Client
     from tidegate.kube.wire import Object
     from tidegate.local.admission.attributes import Attributes
     from tidegate.local.control_plane import ControlPlane
     from tidegate.local.store import Change, Store
-
-_log = logging.getLogger(__name__)
 
 _SYNC_S = 10.0
 
@@ -78,7 +74,7 @@ class InProcessDoor:
 
     async def open(self, operator: Operator) -> None:
         """From now on it judges, by what the operator knows."""
-        from tidegate.controller.door import Door
+        from tidegate.controller.doors.door import Door
 
         await operator.cache.synced()
         self._door = Door(operator.cache, operator.managed)
@@ -101,7 +97,7 @@ class InProcessDoor:
         self._judge(self._door, asked, asked.obj)
 
     def _judge(self, door: Door, asked: Attributes, obj: Object) -> None:
-        from tidegate.controller.door import RefusedError, Submitter
+        from tidegate.controller.doors.door import RefusedError, Submitter
         from tidegate.local.errors import forbidden
 
         try:
@@ -124,10 +120,10 @@ async def beside(plane: ControlPlane) -> None:
     door = InProcessDoor(plane.store)
     # Before those that judge: they are to see what it made of the object.
     plane.api.admission.plugins.insert(1, door)
-    plane.run_beside("operator", _operate(plane.client, door))
+    plane.run_beside("operator", _run_operator(plane.client, door))
 
 
-async def _operate(client: Client, door: InProcessDoor) -> None:
+async def _run_operator(client: Client, door: InProcessDoor) -> None:
     from tidegate.controller.operator import Operator
 
     operator = Operator(client, everywhere=True)
@@ -136,26 +132,11 @@ async def _operate(client: Client, door: InProcessDoor) -> None:
         group.create_task(door.open(operator))
 
 
-async def lead(client: Client, *, namespace: str, everywhere: bool, lease_s: int = 15) -> None:
-    """Run the operator whenever no other one leads; it is taken over so long after it died. One that lost its lease, on
-    a server or a machine too busy to renew it in time, forgets everything and stands in line again."""
-    from tidegate.controller.bootstrap import install_kinds, make_root
-    from tidegate.controller.operator import Operator
-    from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+async def operate(client: Client, settings: Settings) -> None:
+    """The operator alone, against any Kubernetes: one replica of several."""
+    from tidegate.controller.replica import Replica
 
-    identity = f"{socket.gethostname()}-{os.getpid()}"
-
-    async def work() -> None:
-        await install_kinds(client)
-        await make_root(client)
-        await Operator(client, everywhere=everywhere).run()
-
-    terms = Terms(lease_s, lease_s * 2 / 3, lease_s * 2 / 15)
-    while True:
-        try:
-            await LeaderElection(client, "tidegate-operator", namespace, identity, terms=terms).run(work)
-        except LeadershipLost as lost:
-            _log.warning("%s It stands in line again.", lost)
+    await Replica(client, settings).run()
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("up", "tidegate.cli.machine.up", "make this machine a cluster: control plane, queues and node"),
         Command("down", "tidegate.cli.machine.down", "stop it, and every pod it runs"),
         Command("queue", "tidegate.cli.queued.queue", "create, list, stop and resume queues"),
-        Command("operator", "tidegate.cli.queued.operator", "run the controllers against a Kubernetes"),
+        Command("operator", "tidegate.cli.installed.operator", "run the controllers and webhooks against a Kubernetes"),
     ),
     "With other schedulers": (
         Command("render", "tidegate.cli.render", "write jobs and queues for Kueue, YuniKorn, Volcano and others"),

@@ -20,6 +20,7 @@ from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.queue_jobs import QueueJobs
 from tidegate.controller.kinds import Key, key_of, name_of
 from tidegate.controller.looking import Looking
+from tidegate.controller.metrics.tally import UNCOUNTED, Tally
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
@@ -60,7 +61,9 @@ class Operator:
         policies: Policies = BUILT_IN,
         everywhere: bool = False,
         clock: Callable[[], float] = time.time,
+        tally: Tally = UNCOUNTED,
     ) -> None:
+        self._tally = tally
         self._clock = clock
         self.cache = Cache(client, kinds or builtin())
         self.managed = Managed(self._labels, self._queue_names, everywhere=everywhere)
@@ -101,15 +104,19 @@ class Operator:
 
     async def _turn(self) -> float | None:
         """One cycle; how long nothing need be done if nothing happens."""
-        taken = self._changes.take()
+        taken, began, completed = self._changes.take(), time.monotonic(), False
         try:
-            return await self._cycle(*taken)
+            wait_s = await self._cycle(*taken)
+            completed = True
+            return wait_s
         except (OSError, StatusError) as failed:
             _log.warning("The cycle was not completed: %s", str(failed) or type(failed).__name__)
         except Exception:
             _log.exception("A cycle failed; beginning again from what the server says")
             self._planner, self._changes.config = Planner(self._policies), True
             self._changes.mark(key_of(obj) for obj in self.cache.workloads.all())
+        finally:
+            self._tally.cycle(time.monotonic() - began, completed=completed)
         # Everything that was to be looked at is looked at again.
         self._changes.workloads |= taken[0]
         self._changes.pods |= taken[2]
@@ -200,6 +207,7 @@ class Operator:
                 {key: each for key, each in news.items() if key not in told and self._is_news(key, each)}, now
             )
         self._telling.events(plan, self._looking.workload)
+        self._tally.told(plan, failed, self._planner.workload, self._snapshot, now)
         return failed
 
     def _is_new(self, key: Key) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from tidegate.dialects.intent.config import QueueConfig, parse_queueconfig
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.render import Rendering, render
 from tidegate.model.jobs import Kinds, Obj, builtin
+from tidegate.model.json_patch import changes
 from tidegate.model.problems import ManifestError, Problem
 
 Json = dict[str, Any]
@@ -111,7 +112,7 @@ def _submission(rule: NamespaceRule, request: Obj) -> Submission:
 
 def _allowed(obj: Obj, done: Rendering) -> Json:
     response: Json = {"allowed": True}
-    if patch := list(_changes(obj, done.object, "")):
+    if patch := list(changes(obj, done.object)):
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(patch).encode()).decode()}
     warnings = [str(note)[:_LONGEST_WARNING] for note in done.notes if note.fate is Fate.DROPPED]
     return response | ({"warnings": warnings} if warnings else {})
@@ -120,19 +121,3 @@ def _allowed(obj: Obj, done: Rendering) -> Json:
 def _answer(request: Obj, response: Json) -> Json:
     uid = {"uid": request.get("uid", "")}
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": uid | response}
-
-
-def _changes(old: Any, new: Any, at: str) -> Iterator[Json]:
-    """JSON Patch operations from old to new. Rendering adds and replaces; it takes nothing away."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key, value in new.items():
-            path = f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}"
-            if key not in old:
-                yield {"op": "add", "path": path, "value": value}
-            else:
-                yield from _changes(old[key], value, path)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for index, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from _changes(one, other, f"{at}/{index}")
-    elif old != new:
-        yield {"op": "replace", "path": at, "value": new}

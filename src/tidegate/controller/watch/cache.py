@@ -24,7 +24,7 @@ def _by_workload(pod: Object) -> Iterable[str]:
     return [f"{pod['metadata']['namespace']}/{name}"] if name else []
 
 
-def _by_namespace(obj: Object) -> Iterable[str]:
+def by_namespace(obj: Object) -> Iterable[str]:
     return [str(obj["metadata"]["namespace"])]
 
 
@@ -45,7 +45,7 @@ class Cache:
         self.kinds = kinds
         self._workloads: Informer[Object] = Informer(client, WORKLOADS)
         self.workloads = Latest(self._workloads)
-        self.queues: Informer[Object] = Informer(client, QUEUES, indexes={BY_NAMESPACE: _by_namespace})
+        self.queues: Informer[Object] = Informer(client, QUEUES, indexes={BY_NAMESPACE: by_namespace})
         self.cluster_queues: Informer[Object] = Informer(client, CLUSTER_QUEUES)
         self.flavors: Informer[Object] = Informer(client, FLAVORS)
         self.nodes: Informer[Object] = Informer(client, NODES)
@@ -53,7 +53,7 @@ class Cache:
         self._pods: Informer[Object] = Informer(client, PODS, indexes={BY_WORKLOAD: _by_workload})
         self.pods = Latest(self._pods)
         self.priority_classes: Informer[Object] = Informer(client, PRIORITYCLASSES)
-        self.resource_quotas: Informer[Object] = Informer(client, RESOURCEQUOTAS, indexes={BY_NAMESPACE: _by_namespace})
+        self.resource_quotas: Informer[Object] = Informer(client, RESOURCEQUOTAS, indexes={BY_NAMESPACE: by_namespace})
         self._definitions: Informer[Object] = Informer(client, CRDS)
         self.applications: dict[tuple[str, str], Followed] = {}
         """By API group and kind."""

@@ -1,0 +1,156 @@
+"""The webhook configurations, from the table of kinds; pure.
+
+A Tidegate that does not answer stops what is created in the namespaces it rules, and nothing anywhere else: the server
+picks namespaces by their labels before it calls. Why each choice: docs/decisions/0007-doors-on-a-cluster.md.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tidegate.controller.doors.reviewing import APPLICATIONS, CLUSTER_QUEUES_DOOR, WORKLOADS
+from tidegate.controller.namespaces import MANAGED
+from tidegate.kube.wire import Object
+from tidegate.model.jobs import JobKind, Kinds
+from tidegate.model.kinds import GROUP, VERSION
+from tidegate.workloads import is_run_here
+
+NAME = "tidegate"
+"""Of both configurations."""
+TIMEOUT_S = 5
+SYSTEM = ("kube-node-lease", "kube-public", "kube-system")
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""Label that every namespace has."""
+MAY_GRANT = (
+    f"authorizer.group('{GROUP}').resource('workloads').subresource('status')"
+    ".namespace(request.namespace).check('update').allowed()"
+)
+"""Whoever may write what is granted could grant himself anything: Tidegate, and those who administer the cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the server finds the webhooks: behind a Service (namespace and name), or at a URL; and whom to trust."""
+
+    service: tuple[str, str] | None = None
+    url: str = ""
+    trusted: bytes = b""
+
+    def client_config(self, path: str) -> dict[str, Any]:
+        bundle = {"caBundle": base64.b64encode(self.trusted).decode()} if self.trusted else {}
+        if self.service is None:
+            return {"url": f"{self.url.rstrip('/')}{path}", **bundle}
+        namespace, name = self.service
+        return {"service": {"namespace": namespace, "name": name, "path": path, "port": 443}, **bundle}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """In which namespaces Tidegate rules."""
+
+    everywhere: bool = False
+    own: str = ""
+    """The namespace it runs in itself, where it must be able to start."""
+
+    def labelled(self) -> Object:
+        return _selector({"key": MANAGED, "operator": "In", "values": ["true"]})
+
+    def unlabelled(self) -> Object:
+        """Those that say nothing, but for the system's; a selector knows no prefixes, so a condition sees to those."""
+        return _selector({"key": MANAGED, "operator": "NotIn", "values": ["true", "false"]}, self._not_spared())
+
+    def at_all(self) -> Object:
+        """With a label or without, but for the system's."""
+        return _selector({"key": MANAGED, "operator": "NotIn", "values": ["false"]}, self._not_spared())
+
+    def _not_spared(self) -> Object:
+        spared = sorted({*SYSTEM, *([self.own] if self.own else [])})
+        return {"key": NAMESPACE_NAME, "operator": "NotIn", "values": spared}
+
+
+def _selector(*expressions: Object) -> Object:
+    """What must be empty is said to be, so that it is put back when somebody fills it."""
+    return {"matchLabels": {}, "matchExpressions": list(expressions)}
+
+
+NOT_OF_THE_SYSTEM = {"name": "not-of-the-system", "expression": "!request.namespace.startsWith('kube-')"}
+
+
+def queued(kinds: Kinds) -> list[JobKind]:
+    """Kinds that are judged when they are created."""
+    entries = [each for each in kinds.entries if each.makes is None]
+    return [each for each in entries if each.suspend is not None or is_run_here(each) or _is_pod(each)]
+
+
+def _is_pod(entry: JobKind) -> bool:
+    return entry.kind == "Pod" and not entry.group
+
+
+def rules(entries: Iterable[JobKind], operations: list[str]) -> list[Object]:
+    """One rule per API group and versions."""
+    plurals: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    for entry in entries:
+        plurals.setdefault((entry.group, tuple(entry.versions)), set()).add(entry.plural)
+    return [
+        {
+            "apiGroups": [group], "apiVersions": list(versions), "resources": sorted(names),
+            "operations": operations, "scope": "Namespaced",
+        }
+        for (group, versions), names in sorted(plurals.items())
+    ]  # fmt: skip
+
+
+def _hook(name: str, path: str, target: Target, **more: Any) -> Object:
+    said = {
+        "name": f"{name}.{GROUP}", "clientConfig": target.client_config(path), "admissionReviewVersions": ["v1"],
+        "sideEffects": "None", "matchPolicy": "Equivalent", "timeoutSeconds": TIMEOUT_S, "failurePolicy": "Fail",
+        "objectSelector": {}, "matchConditions": [],
+    }  # fmt: skip
+    return {**said, **more}
+
+
+def mutating(kinds: Kinds, target: Target, where: Where) -> Object:
+    """What is created is held, gated, signed or refused."""
+    judged = rules(queued(kinds), ["CREATE"])
+    by_hand = {
+        "apiGroups": [GROUP], "apiVersions": [VERSION], "resources": ["workloads"], "operations": ["CREATE"],
+        "scope": "Namespaced",
+    }  # fmt: skip
+    not_ours = {"name": "made-by-hand", "expression": f"!{MAY_GRANT}"}
+    hooks = []
+    for name, selector, conditions in _places(where):
+        common = {"namespaceSelector": selector, "reinvocationPolicy": "IfNeeded"}
+        more = {"matchConditions": conditions, **common}
+        hooks.append(_hook(f"applications-{name}", APPLICATIONS, target, rules=judged, **more))
+        both = [*conditions, not_ours]
+        hooks.append(_hook(f"workloads-{name}", WORKLOADS, target, rules=[by_hand], matchConditions=both, **common))
+    return _configuration("MutatingWebhookConfiguration", hooks)
+
+
+def _places(where: Where) -> list[tuple[str, Object, list[Object]]]:
+    places: list[tuple[str, Object, list[Object]]] = [("labelled", where.labelled(), [])]
+    if where.everywhere:
+        places.append(("unlabelled", where.unlabelled(), [NOT_OF_THE_SYSTEM]))
+    return places
+
+
+def validating(target: Target) -> Object:
+    """ClusterQueues that would be no tree are refused; while nobody answers they are let in, and stand outside it."""
+    rule = {
+        "apiGroups": [GROUP], "apiVersions": [VERSION], "resources": ["clusterqueues"],
+        "operations": ["CREATE", "UPDATE"], "scope": "Cluster",
+    }  # fmt: skip
+    has_parent = {"name": "has-a-parent", "expression": "has(object.spec) && has(object.spec.parent)"}
+    hook = _hook(
+        "clusterqueues", CLUSTER_QUEUES_DOOR, target, rules=[rule], failurePolicy="Ignore",
+        matchConditions=[has_parent], namespaceSelector={},
+    )  # fmt: skip
+    return _configuration("ValidatingWebhookConfiguration", [hook])
+
+
+def _configuration(kind: str, hooks: list[Object]) -> Object:
+    meta = {"name": NAME, "labels": {"app.kubernetes.io/managed-by": "tidegate"}}
+    return {"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": meta, "webhooks": hooks}

@@ -1,0 +1,108 @@
+"""The metrics of one replica. Counters and histograms are kept; gauges are read when the page is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from tidegate.controller.kinds import Key
+from tidegate.controller.metrics.standing import Standing
+from tidegate.controller.metrics.tally import Find
+from tidegate.controller.told.news import key_of_name
+from tidegate.controller.watch.cache import Cache
+from tidegate.kube.wire import Object
+from tidegate.scheduler import Plan, Snapshot
+
+_WAITS_S = (1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 40960)
+_CYCLES_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class Metrics:
+    """A Tally, and the page that shows it."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._standing = Standing()
+        self._registry.register(self._standing)
+        queue = ("cluster_queue",)
+        self._cycles = Histogram(
+            "tidegate_admission_attempt_duration_seconds", "How long cycles took: looking, planning and writing.",
+            ("result",), buckets=_CYCLES_S, registry=self._registry,
+        )  # fmt: skip
+        self._admitted = self._counter("admitted_workloads", "Workloads admitted.", queue)
+        self._wait = Histogram(
+            "tidegate_admission_wait_time_seconds", "From creation, or eviction, to admission.",
+            queue, buckets=_WAITS_S, registry=self._registry,
+        )  # fmt: skip
+        self._evicted = self._counter("evicted_workloads", "Workloads evicted.", (*queue, "reason"))
+        self._shrunk = self._counter("shrunk_workloads", "Workloads that lost pods above their floor.", queue)
+        self._granted_pods = self._counter("granted_pods", "Pods granted with an admission.", queue)
+        self._grown_pods = self._counter("grown_pods", "Pods granted above what was held.", queue)
+        self._shrunk_pods = self._counter("shrunk_pods", "Pods taken back above the floor.", (*queue, "reason"))
+        self._evicted_pods = self._counter("evicted_pods", "Pods taken back with an eviction.", (*queue, "reason"))
+        self._reclaimed_pods = self._counter("reclaimed_pods", "Pods that ended well and gave their quota back.", queue)
+        self._leads = Gauge("tidegate_leader", "1 where this replica leads.", registry=self._registry)
+
+    def _counter(self, name: str, text: str, labels: tuple[str, ...]) -> Counter:
+        return Counter(f"tidegate_{name}", text, labels, registry=self._registry)
+
+    def follow(self, cache: Cache) -> None:
+        """This replica leads, and this is what it sees."""
+        self._standing.cache = cache
+        self._leads.set(1)
+        cache.on_workload(self._workload)
+
+    def forget(self) -> None:
+        """It leads no more; whoever does shows how things stand."""
+        self._standing.cache = None
+        self._leads.set(0)
+
+    def page(self) -> tuple[int, str, bytes]:
+        """For Prometheus."""
+        return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
+
+    def cycle(self, duration_s: float, *, completed: bool) -> None:
+        self._cycles.labels("success" if completed else "failed").observe(duration_s)
+
+    def told(self, plan: Plan, failed: Container[Key], find: Find, snapshot: Snapshot, now: int) -> None:
+        def queue_of(name: str) -> str:
+            seen = find(name)
+            queue = snapshot.queues.get(seen.queue) if seen is not None else None
+            return queue.cluster_queue if queue is not None else ""
+
+        for grant in plan.grants:
+            if key_of_name(grant.workload) in failed:
+                continue
+            at, pods = queue_of(grant.workload), sum(sum(counts.values()) for counts in grant.pods.values())
+            if not grant.admits:
+                self._grown_pods.labels(at).inc(pods)
+                continue
+            self._admitted.labels(at).inc()
+            self._granted_pods.labels(at).inc(pods)
+            if (seen := find(grant.workload)) is not None:
+                self._wait.labels(at).observe(max(0, now - seen.waits_since))
+        for shrink in plan.shrinks:
+            at = queue_of(shrink.workload)
+            self._shrunk.labels(at).inc()
+            for cause in shrink.causes:
+                self._shrunk_pods.labels(at, cause.rule.value).inc(cause.pods)
+        for eviction in plan.evictions:
+            at, causes = queue_of(eviction.workload), eviction.causes
+            self._evicted.labels(at, causes[0].rule.value if causes else "").inc()
+            for cause in causes:
+                self._evicted_pods.labels(at, cause.rule.value).inc(cause.pods)
+
+    def _workload(self, old: Object | None, new: Object | None) -> None:
+        """Pods that ended well since the last time."""
+        if old is None or new is None:
+            return
+        more = _reclaimed(new) - _reclaimed(old)
+        if more > 0:
+            self._reclaimed_pods.labels(self._standing.cluster_queue_of(new)).inc(more)
+
+
+def _reclaimed(workload: Object) -> int:
+    status = workload.get("status") or {}
+    return sum(int(each["count"]) for each in status.get("reclaimedPodSetPods") or ())

@@ -1,0 +1,1 @@
+"""The doors: in the embedded server, and as webhooks of both control planes."""

@@ -1,0 +1,1 @@
+"""What Tidegate serves: certificates, reviews and pages."""
