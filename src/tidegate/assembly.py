@@ -75,9 +75,10 @@ class InProcessDoor:
     async def open(self, operator: Operator) -> None:
         """From now on it judges, by what the operator knows."""
         from tidegate.controller.doors.door import Door
+        from tidegate.controller.doors.sight import Seen
 
         await operator.cache.synced()
-        self._door = Door(operator.cache, operator.managed)
+        self._door = Door(Seen.of(operator.cache), operator.managed)
         self._heard = Heard(self._store, operator.cache)
         self._judged = {(entry.group, entry.plural) for entry in operator.cache.kinds.entries}
         self._opened.set()

@@ -6,6 +6,6 @@
 
 `operator` is the circle; `seen` turns objects into what the scheduler sees and `told` a Plan into statuses, both pure;
 `applications` writes to other people's objects; `quotas` keeps Queues and ResourceQuotas together; `doors` judge what
-is created; `replica` is one process of several, of which one leads. A Workload's status is the only memory: whoever starts anew goes on from there. Must not know the embedded
-server: it talks to any API server by `tidegate.kube`.
+is created; `replica` is one process of several, of which one leads. A Workload's status is the only memory: whoever
+starts anew goes on from there. Must not know the embedded server: it talks to any API server by `tidegate.kube`.
 """

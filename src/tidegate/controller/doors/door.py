@@ -105,10 +105,10 @@ class Door:
 
     def _submitters(self, queue: str, namespace: str) -> Iterable[tuple[str, Submitters]]:
         """From the Queue's ClusterQueue up to the root."""
-        found = self._seen.queues.get(queue, namespace)
+        found = self._seen.queue(queue, namespace)
         name: str | None = read(Queue, found).spec.cluster_queue if found else None
         for _ in range(_MOST_LEVELS):
-            node = self._seen.cluster_queues.get(name) if name else None
+            node = self._seen.cluster_queue(name) if name else None
             if name is None or node is None:
                 return
             spec = read(ClusterQueue, node).spec

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from tidegate.controller.doors.door import Door, NoQueueError, RefusedError, Submitter
-from tidegate.controller.doors.sight import Sight
+from tidegate.controller.doors.sight import Seen, Sight
 from tidegate.controller.doors.tree import what_is_wrong
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.controller.namespaces import Managed
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.serve.reviews import Asked, allowed, refused
-from tidegate.kube.wire import Object
+from tidegate.kube.wire import Object, Resource
 from tidegate.model.jobs import JobError, merge
-from tidegate.workloads import SUBMITTER
+from tidegate.workloads import SUBMITTER, queue_of
 
 T = TypeVar("T")
 
@@ -36,13 +36,13 @@ class Reviewing:
         self._client = client
         self._sight = sight
         self._everywhere = everywhere
-        self._door = Door(sight, sight.managed)
+        self._door = Door(Seen.of(sight), sight.managed)
 
     async def application(self, asked: Asked) -> Object:
         """An application or a pod that is created."""
         if asked.operation != "CREATE":
             return allowed(asked)
-        door = self._door if self._sight.managed.is_managed(asked.namespace) else await self._by_the_server(asked)
+        door = await self._by_the_server(asked) if self._may_be_behind(asked) else self._door
         try:
             return self._judged(door, asked)
         except NoQueueError:
@@ -61,18 +61,18 @@ class Reviewing:
 
     async def cluster_queue(self, asked: Asked) -> Object:
         """A ClusterQueue that is created or changed."""
-
-        def find(name: str) -> Object | None:
-            return self._sight.cluster_queues.get(name)
-
-        wrong = what_is_wrong(asked.obj, find) if asked.obj else None
+        wrong = what_is_wrong(asked.obj, self._sight.cluster_queues.get) if asked.obj else None
         if wrong is None:
             return allowed(asked)
         # The one that closes the circle may have been given another parent a moment ago.
-        page = await self._client.list(CLUSTER_QUEUES)
-        nodes = {str(each["metadata"]["name"]): each for each in page.items}
-        wrong = what_is_wrong(asked.obj, nodes.get)
+        wrong = what_is_wrong(asked.obj, (await self._named(CLUSTER_QUEUES)).get)
         return allowed(asked) if wrong is None else refused(asked, f"tidegate: {wrong}", code=422, reason="Invalid")
+
+    def _may_be_behind(self, asked: Asked) -> bool:
+        """Whether the server seems to know more than we do."""
+        named = queue_of(asked.obj)
+        unknown = named is not None and self._sight.queues.get(named, asked.namespace) is None
+        return unknown or not self._sight.managed.is_managed(asked.namespace)
 
     def _judged(self, door: Door, asked: Asked) -> Object:
         try:
@@ -94,8 +94,13 @@ class Reviewing:
         except StatusError as gone:
             if gone.code != 404:
                 raise
-        names = {str(each["metadata"]["name"]) for each in (await self._client.list(QUEUES, asked.namespace)).items}
-        return Door(self._sight, Managed(_same(labels), _same(names), everywhere=self._everywhere))
+        queues = await self._named(QUEUES, asked.namespace)
+        nodes = await self._named(CLUSTER_QUEUES)
+        seen = Seen(self._sight.kinds, lambda name, _: queues.get(name), nodes.get)
+        return Door(seen, Managed(_same(labels), _same(set(queues)), everywhere=self._everywhere))
+
+    async def _named(self, resource: Resource[Object], namespace: str | None = None) -> dict[str, Object]:
+        return {str(each["metadata"]["name"]): each for each in (await self._client.list(resource, namespace)).items}
 
 
 def _same(value: T) -> Callable[[str], T]:

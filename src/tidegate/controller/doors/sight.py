@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
@@ -15,12 +17,26 @@ from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
 
 
-class Seen(Protocol):
-    """What there is: of the operator's own cache, or of a replica that does not lead."""
+class Followed(Protocol):
+    """What is followed: by the operator's own cache, or by a replica that does not lead."""
 
     kinds: Kinds
     queues: Informer[Object]
     cluster_queues: Informer[Object]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a door judges by."""
+
+    kinds: Kinds
+    queue: Callable[[str, str], Object | None]
+    """By name and namespace."""
+    cluster_queue: Callable[[str], Object | None]
+
+    @classmethod
+    def of(cls, followed: Followed) -> Seen:
+        return cls(followed.kinds, followed.queues.get, followed.cluster_queues.get)
 
 
 class Sight:
