@@ -8,6 +8,7 @@ import pytest
 
 from tests.model.jobs.samples import sample
 from tidegate.dialects import DialectError, Fate, Submission, render
+from tidegate.model.jobs import without
 
 Json = Any
 PREFIX = "kueue.x-k8s.io"
@@ -85,7 +86,7 @@ def test_what_kueues_webhooks_refuse_is_refused_before(obj: Json, said: str) -> 
 
 
 def test_autoscaled_ray_is_elastic_and_gated() -> None:
-    done = render(sample("RayJob"), {}, "kueue")
+    done = render(without(sample("RayJob"), ("spec", "shutdownAfterJobFinishes")), {}, "kueue")
     assert done.object["metadata"]["annotations"][f"{PREFIX}/elastic-job"] == "true"
     cluster = done.object["spec"]["rayClusterSpec"]
     gate = [{"name": f"{PREFIX}/elastic-job"}]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate.kube.wire import Object, Resource
@@ -22,32 +24,49 @@ Key = tuple[str, str]
 """Namespace and name."""
 
 
-async def queued_kinds(client: Client, kinds: Kinds) -> list[tuple[JobKind, Resource[Object]]]:
-    """Kinds of applications that the server has and that can be held or are run here, each with where it is served."""
+@dataclass(frozen=True, slots=True)
+class ServedKind:
+    """A kind of application that the server has."""
+
+    entry: JobKind
+    resource: Resource[Object]
+    referred: tuple[Resource[Object], ...] = ()
+    """Kinds of objects that describe its pods, as far as the server has them."""
+
+
+async def served_kinds(client: Client, kinds: Kinds) -> list[ServedKind]:
+    """Kinds of applications that the server has; pods are followed by themselves."""
     # Imported here: commands that only name a resource are to start fast.
     from tidegate.kube.discovery import served_resources
-    from tidegate.workloads import is_run_here
 
     wanted = {
         (entry.group, entry.kind, version): entry
         for entry in kinds.entries
-        if (entry.suspend is not None or is_run_here(entry)) and entry.makes is None
+        if (entry.group, entry.kind) != ("", "Pod")
         for version in entry.versions
     }
-    found: dict[str, tuple[JobKind, Resource[Object]]] = {}
-    for served in await served_resources(client):
-        resource = served.resource
+    found: dict[str, ServedKind] = {}
+    there = [served.resource for served in await served_resources(client) if "watch" in served.verbs]
+    for resource in there:
         entry = wanted.get((resource.group, resource.kind, resource.version))
-        if entry is not None and "watch" in served.verbs:
+        if entry is not None:
             before = found.get(f"{entry.kind}.{entry.group}")
             # Versions of an entry are in its order of preference.
-            if before is None or _rank(entry, resource) < _rank(entry, before[1]):
-                found[f"{entry.kind}.{entry.group}"] = (entry, resource)
+            if before is None or _rank(entry, resource) < _rank(entry, before.resource):
+                found[f"{entry.kind}.{entry.group}"] = ServedKind(entry, resource, _referred(entry, resource, there))
     return [found[key] for key in sorted(found)]
 
 
 def _rank(entry: JobKind, resource: Resource[Object]) -> int:
     return entry.versions.index(resource.version)
+
+
+def _referred(
+    entry: JobKind, resource: Resource[Object], there: Iterable[Resource[Object]]
+) -> tuple[Resource[Object], ...]:
+    names = set(entry.refers.kinds) if entry.refers else set()
+    same = (resource.group, resource.version)
+    return tuple(each for each in there if each.kind in names and (each.group, each.version) == same)
 
 
 def key_of(obj: Object) -> Key:

@@ -9,14 +9,14 @@ from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.kinds import Key, name_of
 from tidegate.controller.seen.workloads import Facts, is_over, left_over, seen_workload
-from tidegate.controller.watch.cache import Cache
+from tidegate.controller.watch.cache import Cache, Followed
 from tidegate.kube.wire import Object
 from tidegate.model.codec import read
-from tidegate.model.jobs import outcome
+from tidegate.model.jobs import JobError, outcome, podsets
 from tidegate.model.kinds import Workload
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import pod_facts
+from tidegate.workloads import PodFacts, pod_facts, pod_set_of
 
 _log = logging.getLogger(__name__)
 
@@ -48,9 +48,8 @@ class Looking:
     def seen(self, key: Key) -> SeenWorkload | None:
         """What there is of a Workload, for the planner; None where it neither asks nor takes room."""
         workload, name = self.workload(key), name_of(key)
-        pods = [pod_facts(pod) for pod in self._cache.pods_of(name)]
         if workload is None:
-            return left_over(name, pods)
+            return left_over(name, [pod_facts(pod) for pod in self._cache.pods_of(name)])
         facts = self.facts(workload)
         seen = seen_workload(workload, facts)
         if is_over(workload, facts) and not any(each.present for each in seen.pod_sets):
@@ -71,5 +70,23 @@ class Looking:
         if found is None:
             return facts
         followed, obj = found
-        ended = self._applications.ended(followed, obj)
-        return replace(facts, ended=ended, outcome=outcome(followed.entry, obj))
+        return replace(
+            facts,
+            pods=self._told_apart(followed, obj, pods),
+            ended=self._applications.ended(followed, obj),
+            outcome=outcome(followed.entry, obj),
+        )
+
+    def _told_apart(self, followed: Followed, obj: Object, pods: list[Object]) -> tuple[PodFacts, ...]:
+        """Pods that could not be marked are known by their labels."""
+        facts = tuple(pod_facts(pod) for pod in pods)
+        if followed.entry.refers is None or all(fact.pod_set for fact in facts):
+            return facts
+        try:
+            shapes = podsets(followed.entry, obj, referred=followed.referred_by(obj), find=self._cache.kinds.find)
+        except JobError:
+            return facts
+        return tuple(
+            fact if fact.pod_set else replace(fact, pod_set=pod_set_of(shapes, pod))
+            for fact, pod in zip(facts, pods, strict=True)
+        )

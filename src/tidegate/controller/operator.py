@@ -16,8 +16,10 @@ from functools import partial
 from typing import Any
 
 from tidegate.controller.applications.gated import GatedPods
+from tidegate.controller.applications.gates import Gates
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.queue_jobs import QueueJobs
+from tidegate.controller.applications.workers import GatedApplications
 from tidegate.controller.kinds import Key, key_of, name_of
 from tidegate.controller.looking import Looking
 from tidegate.controller.metrics.tally import UNCOUNTED, Tally
@@ -72,7 +74,9 @@ class Operator:
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
         self._applications = Applications(client, self.cache, self.managed, self._recorder)
-        self._gated = GatedPods(client, self.cache, self.managed, self._recorder)
+        gates = Gates(client, self.cache)
+        self._gated = GatedPods(client, self.cache, self.managed, self._recorder, gates)
+        self._workers = GatedApplications(client, self.cache, self._applications, gates)
         self._queue_jobs = QueueJobs(client, self.cache)
         self._writer = StatusWriter(client, self.cache.workloads)
         self._queues = QueueStatuses(client, self.cache)
@@ -138,7 +142,7 @@ class Operator:
             dirty.add(key)
             await self._one(key, self._applications.describe(obj), again=partial(self._changes.add, obj))
         for key in sorted(waiting):
-            await self._one(key, self._gated.describe(key), again=partial(self._changes.add_pods, key))
+            await self._one(key, self._described(key), again=partial(self._changes.add_pods, key))
         if self._changes.config:
             self._changes.config = False
             self._configure()
@@ -185,6 +189,12 @@ class Operator:
             self._planner.drop(name_of(key))
         else:
             self._planner.put(seen)
+
+    def _described(self, key: Key) -> Coroutine[Any, Any, None]:
+        """Ask for pods that wait: by the application that made them, or by themselves."""
+        workload = self._looking.workload(key)
+        found = self._applications.owner_of(workload) if workload else None
+        return self._gated.describe(key) if found is None else self._applications.describe(found[1])
 
     # ── what is told ──
 
@@ -251,7 +261,8 @@ class Operator:
             workload, seen = self._looking.workload(key), self._planner.workload(name_of(key))
             if workload is None or seen is None:
                 continue
-            hands = next(each for each in (self._gated, self._queue_jobs, self._applications) if each.is_ours(workload))
+            everybody = (self._gated, self._queue_jobs, self._workers, self._applications)
+            hands = next(each for each in everybody if each.is_ours(workload))
             again = partial(self._changes.mark, [key])
             await self._one(key, hands.carry_out(workload, seen, self._snapshot.flavors), again=again)
 

@@ -9,7 +9,8 @@ written to an API server, is not known here.
 """
 
 from tidegate.workloads.changes import restored
-from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here
+from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
+from tidegate.workloads.family import inheriting, is_part, maker_of
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -22,8 +23,8 @@ from tidegate.workloads.names import (
     queue_of,
     workload_name,
 )
-from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts
-from tidegate.workloads.start import Allowance, start, stop
+from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts, pod_set_of
+from tidegate.workloads.start import Allowance, hold_pods, next_step, start, stop
 
 __all__ = [
     "FLAVOR",
@@ -41,12 +42,19 @@ __all__ = [
     "ended_pods",
     "gated",
     "group_of",
+    "hold_pods",
+    "inheriting",
+    "is_part",
     "is_run_here",
     "lifted",
+    "maker_of",
+    "next_step",
     "pod_facts",
+    "pod_set_of",
     "queue_of",
     "restored",
     "start",
     "stop",
+    "with_live",
     "workload_name",
 ]

@@ -18,11 +18,13 @@ from tidegate.model.jobs import (
     PodSetShape,
     builtin,
     inside,
+    is_gated,
     max_run_seconds,
     peek,
     podsets,
     priority_class,
     queue_name,
+    refusal,
 )
 from tidegate.model.kinds.shape import GROUP, MOST_PODS, Metadata, OwnerReference
 from tidegate.model.kinds.workload import Owner, PodSet, Workload, WorkloadSpec
@@ -47,14 +49,17 @@ def describe(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Ki
     """The Workload of an application, as it asks now: what was written into it when it was started does not count.
     JobError says which field cannot be read."""
     obj = restored(obj)
-    shapes = podsets(entry, obj, referred=referred, find=(kinds or builtin()).find)
+    if (refused := refusal(entry, obj)) is not None:
+        raise refused
+    kinds = kinds or builtin()
+    shapes = podsets(entry, obj, referred=referred, find=kinds.find)
     if not shapes:
         raise JobError((), f"this {entry.kind} describes no pods; give it some, or take it out of the queue")
     metadata = inside(obj, ("metadata",))
     name, uid = str(metadata.get("name") or ""), str(metadata.get("uid") or "")
     owner = Owner(api_version=str(obj["apiVersion"]), kind=entry.kind, name=name, uid=uid)
     return Workload(
-        metadata=_metadata(metadata, workload_name(entry.kind, name), [owner]),
+        metadata=_metadata(metadata, workload_name(kinds.prefix(entry), name), [owner]),
         spec=WorkloadSpec(
             queue=queue_of(obj) or queue_name(entry, obj) or "default",
             priority_class_name=_priority_class(entry, obj, shapes),
@@ -144,6 +149,18 @@ def _pod(shape: PodSetShape, obj: Obj) -> Mapping[str, Any]:
     return there if isinstance(there, Mapping) else {}
 
 
+def with_live(workload: Workload, live: Mapping[str, int]) -> Workload:
+    """Asking for as many pods as are there, where somebody else has made more than the application says: an autoscaler
+    that resizes another object, or a rollout that makes new pods before it takes the old ones."""
+    sets = tuple(
+        msgspec.structs.replace(each, count=live[each.name], min_count=each.floor)
+        if live.get(each.name, 0) > each.count
+        else each
+        for each in workload.spec.pod_sets
+    )
+    return msgspec.structs.replace(workload, spec=msgspec.structs.replace(workload.spec, pod_sets=sets))
+
+
 def is_run_here(entry: JobKind) -> bool:
     """Whether Tidegate itself makes the pods of this kind, and so as many as were granted."""
     return entry.group == GROUP
@@ -156,7 +173,9 @@ def _priority(entry: JobKind, obj: Obj) -> int:
 
 def _pod_sets(entry: JobKind, obj: Obj, shapes: Sequence[PodSetShape]) -> tuple[PodSet, ...]:
     here = is_run_here(entry)
-    sets = [_pod_set(shape, obj, elastic=here, mixes=here and shape.mixes) for shape in shapes]
+    # Pods that are let go one by one can be as many as were granted, each on the nodes of its own flavor.
+    one_by_one = here or is_gated(entry)
+    sets = [_pod_set(shape, obj, elastic=one_by_one, mixes=one_by_one and shape.mixes) for shape in shapes]
     # A floor over all sets together is reached by raising theirs, one after the other.
     stated = peek(obj, ("spec", "schedulingSpec", "minAvailable")) if here else None
     lacking = (stated if isinstance(stated, int) else 0) - sum(each.floor for each in sets)

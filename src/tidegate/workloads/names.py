@@ -28,9 +28,10 @@ GATE = "tidegate.dev/quota"
 _LONGEST = 253
 
 
-def workload_name(kind: str, name: str) -> str:
-    """What the Workload of an application is called: `job-etl`. Names that would be too long end in a digest."""
-    whole = f"{kind.lower()}-{name}"
+def workload_name(prefix: str, name: str) -> str:
+    """What the Workload of an application is called: `job-etl`. Names that would be too long end in a digest. The
+    prefix is the kind, or what the table of kinds has for it where two groups have the same (`Kinds.prefix`)."""
+    whole = f"{prefix.lower()}-{name}"
     if len(whole) <= _LONGEST:
         return whole
     digest = hashlib.sha256(whole.encode()).hexdigest()[:10]

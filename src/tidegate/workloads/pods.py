@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tidegate.model.jobs import JobError, JobKind, Obj, inside, pod_group, pod_requests, put
+from tidegate.model.jobs import JobError, JobKind, Kinds, Obj, PodSetShape, inside, pod_group, pod_requests, put
 from tidegate.model.resources import NOTHING, Resources
 from tidegate.workloads.names import FLAVOR, GATE, POD_SET, QUEUE, WORKLOAD, workload_name
 from tidegate.workloads.start import Allowance, start
@@ -52,14 +53,38 @@ def gated(pod: Obj) -> bool:
     return any(gate.get("name") == GATE for gate in inside(pod, ("spec",)).get("schedulingGates") or ())
 
 
-def asks_as(pod: Obj, entry: JobKind | None = None) -> str:
+def asks_as(pod: Obj, entry: JobKind | None = None, kinds: Kinds | None = None) -> str:
     """The name of the Workload it belongs to, or that asks for it while it is held; empty where it is nobody's."""
     marked = inside(pod, ("metadata", "annotations")).get(WORKLOAD)
-    if marked or not gated(pod) or pod["metadata"].get("ownerReferences"):
-        return str(marked or "")
+    if marked:
+        return str(marked)
+    if pod["metadata"].get("ownerReferences"):
+        return _by_labels(pod, kinds) if kinds else ""
+    if not gated(pod):
+        return ""
     name = str(pod["metadata"]["name"])
     group = _group(pod, entry)
     return workload_name("podgroup", group) if group else workload_name("Pod", name)
+
+
+def _by_labels(pod: Obj, kinds: Kinds) -> str:
+    """Pods that another object describes cannot be marked by their application; its name is among their labels."""
+    labels = inside(pod, ("metadata", "labels"))
+    for entry in kinds.entries:
+        if entry.refers is not None:
+            for key, value in entry.children.items():
+                if value == "{.metadata.name}" and labels.get(key):
+                    return workload_name(kinds.prefix(entry), str(labels[key]))
+    return ""
+
+
+def pod_set_of(shapes: Iterable[PodSetShape], pod: Obj) -> str:
+    """The first pod set whose labels a pod has; empty where none tells."""
+    labels = inside(pod, ("metadata", "labels"))
+    for shape in shapes:
+        if shape.selector and all(labels.get(key) == value for key, value in shape.selector.items()):
+            return shape.name
+    return ""
 
 
 def lifted(entry: JobKind, pod: Obj, workload: str, pod_set: str, allowance: Allowance, *, queue: str) -> Obj:

@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidegate.model.jobs import JobKind, Kinds, Obj, PodPlace, PodSetShape, builtin, peek, podsets, with_suspend
+from tidegate.model.jobs import (
+    JobKind,
+    Kinds,
+    Obj,
+    PodPlace,
+    PodSetShape,
+    builtin,
+    is_suspended,
+    peek,
+    podsets,
+    with_suspend,
+)
 from tidegate.workloads.changes import Draft, restored
 from tidegate.workloads.names import FLAVOR, GATE, GRANTED, POD_SET, QUEUE, WORKLOAD
 
@@ -47,6 +58,32 @@ def start(
     return started if entry.suspend is None else with_suspend(entry, started, False)
 
 
+def next_step(entry: JobKind, obj: Obj, started: Obj) -> Obj:
+    """What to write now, on the way to the started application. Where its own operator takes changes only while it is
+    held, it is changed first, and let go by the write after that."""
+    if not is_suspended(entry, obj) or all(rule.overrides is None for rule in entry.pod_sets):
+        return started
+    prepared = with_suspend(entry, started, True)
+    return started if prepared == obj else prepared
+
+
+def hold_pods(
+    entry: JobKind, obj: Obj, workload: str, granted: Mapping[str, int], *, kinds: Kinds | None = None
+) -> Obj:
+    """An application whose pods are all made behind a gate, each saying whose it is. What its templates say does not
+    depend on what is granted, since its own controller would take that for a new version."""
+    draft = Draft(restored(obj))
+    for shape in podsets(entry, draft.obj, find=(kinds or builtin()).find):
+        if shape.place is None:
+            continue
+        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.name})
+        gates = list(peek(draft.obj, (*shape.place.pod, "schedulingGates")) or [])
+        if not any(gate.get("name") == GATE for gate in gates):
+            draft.write((*shape.place.pod, "schedulingGates"), [*gates, {"name": GATE}])
+    told = json.dumps(dict(sorted(granted.items())), separators=(",", ":"))
+    return draft.remember({WORKLOAD: workload, GRANTED: told})
+
+
 def stop(entry: JobKind, obj: Obj) -> Obj:
     """The application as it was before it was started; held, if its kind can be."""
     held = restored(obj)
@@ -58,6 +95,7 @@ def _let_go(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
         draft.write(shape.resize, allowance.count)
     place = shape.place
     if place is None:
+        _override(draft, shape, allowance)
         return
     if place.absent is not None:
         draft.write(place.absent, place.content)
@@ -67,6 +105,18 @@ def _let_go(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
         gates = pod.get("schedulingGates") or []
         if place.is_object and (left := [gate for gate in gates if gate.get("name") != GATE]) != gates:
             draft.write((*place.pod, "schedulingGates"), left)
+
+
+def _override(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
+    """Where to run, for pods that another object describes."""
+    more: dict[str, Any] = {}
+    if allowance.node_labels:
+        more["nodeSelector"] = dict(allowance.node_labels)
+    if allowance.tolerations:
+        more["tolerations"] = [dict(each) for each in allowance.tolerations]
+    if shape.overrides is not None and more:
+        there = peek(draft.obj, shape.overrides) or []
+        draft.write(shape.overrides, [*there, {"targetJobs": [{"name": shape.role}], **more}])
 
 
 def _mark(draft: Draft, shape: PodSetShape, marks: Mapping[str, str], notes: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from tidegate.model.jobs import JobKind, Kinds, Obj, is_finished, is_suspended, with_suspend
 from tidegate.model.kinds.flavor import ResourceFlavorSpec
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import Allowance, start, stop
+from tidegate.workloads import Allowance, next_step, start, stop
 
 Flavors = Mapping[str, ResourceFlavorSpec]
 
@@ -36,7 +36,9 @@ def allowances(seen: SeenWorkload, flavors: Flavors) -> dict[str, Allowance] | N
     return result
 
 
-def wanted_form(entry: JobKind, obj: Obj, seen: SeenWorkload, flavors: Flavors, kinds: Kinds) -> Obj:
+def wanted_form(
+    entry: JobKind, obj: Obj, seen: SeenWorkload, flavors: Flavors, *, kinds: Kinds, referred: Obj | None = None
+) -> Obj:
     """The application as it is to be; itself where nothing is to be done, or not yet."""
     if is_finished(entry, obj):
         return obj
@@ -50,4 +52,5 @@ def wanted_form(entry: JobKind, obj: Obj, seen: SeenWorkload, flavors: Flavors, 
     if is_suspended(entry, obj) and not is_empty:
         return obj  # Pods of last time are still going: their room is not free for new ones yet.
     name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]
-    return start(entry, obj, name, allowed, queue=queue, kinds=kinds)
+    started = start(entry, obj, name, allowed, queue=queue, referred=referred, kinds=kinds)
+    return next_step(entry, obj, started)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidegate.controller.applications.deleting import delete_pod
-from tidegate.controller.applications.form import Flavors, allowance
+from tidegate.controller.applications.form import Flavors
+from tidegate.controller.applications.gates import Gates, name_of_pod
 from tidegate.controller.kinds import WORKLOADS, Key, name_of
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.watch.cache import Cache
-from tidegate.kube.client import Client, StatusError
+from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
 from tidegate.kube.resources import PODS
 from tidegate.kube.wire import Object
@@ -17,22 +17,19 @@ from tidegate.model.codec import encode
 from tidegate.model.jobs import JobError, Outcome, pod_group
 from tidegate.model.kinds import Workload
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import describe, group_of, lifted, pod_facts, queue_of
-
-PREFIXES = ("pod-", "podgroup-")
+from tidegate.workloads import describe, group_of, pod_facts, queue_of
 
 
 class GatedPods:
     """Writes Workloads for pods that wait, and lifts their gates up to what is granted."""
 
-    def __init__(self, client: Client, cache: Cache, managed: Managed, recorder: EventRecorder) -> None:
+    def __init__(self, client: Client, cache: Cache, managed: Managed, recorder: EventRecorder, gates: Gates) -> None:
         self._client = client
         self._cache = cache
         self._managed = managed
         self._recorder = recorder
-        entry = cache.kinds.find({"apiVersion": "v1", "kind": "Pod"})
-        assert entry is not None, "the table of kinds has pods"
-        self._entry = entry
+        self._gates = gates
+        self._entry = gates.entry
 
     def is_ours(self, workload: Workload) -> bool:
         """Whether a Workload stands for pods that somebody made one by one."""
@@ -54,7 +51,7 @@ class GatedPods:
         """See to it that pods that wait are asked for; a gang once all its pods are there."""
         if self._cache.workloads.get(key) is not None:
             return
-        pods = [pod for pod in self._cache.pods_of(name_of(key)) if pod_facts(pod).gated and self._may_ask(pod)]
+        pods = [pod for pod in self._cache.pods_of(name_of(key)) if self._may_ask(pod)]
         if not pods:
             return
         try:
@@ -67,8 +64,10 @@ class GatedPods:
         self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
 
     def _may_ask(self, pod: Object) -> bool:
-        namespace = str(pod["metadata"]["namespace"])
-        return queue_of(pod) is not None or self._managed.has_default(namespace)
+        """Whether it waits, for a Queue there is, and nobody asks for it who made it."""
+        if not pod_facts(pod).gated or pod["metadata"].get("ownerReferences"):
+            return False
+        return queue_of(pod) is not None or self._managed.has_default(str(pod["metadata"]["namespace"]))
 
     def _wanted(self, pods: list[Object]) -> Workload | None:
         group = pod_group(self._entry, pods[0])
@@ -80,40 +79,12 @@ class GatedPods:
 
     async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
         """Lift gates up to what is granted and may start; take away pods beyond what is granted."""
-        pods = [pod for pod in self._cache.pods_of(seen.name) if not pod["metadata"].get("deletionTimestamp")]
-        members = self._members(workload, pods)
-        for pod_set in seen.pod_sets:
-            mine = sorted((pod for pod in pods if members.get(_name(pod)) == pod_set.name), key=_name)
-            for flavor in sorted({*pod_set.granted, *pod_set.present}):
-                may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - pod_set.present.get(flavor, 0)
-                waiting = [pod for pod in mine if pod_facts(pod).gated]
-                for pod in waiting[: max(0, may)]:
-                    allowed = allowance(flavor, 1, flavors)
-                    free = lifted(
-                        self._entry, pod, workload.metadata.name, pod_set.name, allowed, queue=workload.spec.queue
-                    )
-                    await self._write(dict(free))
-                    mine.remove(pod)
-                there = [pod for pod in mine if pod_facts(pod).present and pod_facts(pod).flavor == flavor]
-                beyond = len(there) - pod_set.granted.get(flavor, 0)
-                for pod in there[::-1][: max(0, beyond)]:
-                    await delete_pod(self._client, pod)
+        await self._gates.settle(seen, self._members(workload, self._cache.pods_of(seen.name)), flavors)
 
-    def _members(self, workload: Workload, pods: list[Object]) -> dict[str, str]:
+    def _members(self, workload: Workload, pods: Sequence[Object]) -> dict[str, str]:
         """Which pod set each pod is of: as it was marked when it was let go, else by its shape."""
-        marked = {_name(pod): pod_facts(pod).pod_set for pod in pods}
-        waiting = [pod for pod in pods if not marked[_name(pod)]]
+        marked = {name_of_pod(pod): pod_facts(pod).pod_set for pod in pods}
+        waiting = [pod for pod in pods if not marked[name_of_pod(pod)]]
         if workload.spec.owner is None and waiting:
             marked |= group_of(self._entry, workload.metadata.name, waiting)[1]
         return {name: pod_set or workload.spec.pod_sets[0].name for name, pod_set in marked.items()}
-
-    async def _write(self, pod: Object) -> None:
-        try:
-            self._cache.pods.wrote(await self._client.update(PODS, pod))
-        except StatusError as refused:
-            if refused.code not in (404, 409):
-                raise
-
-
-def _name(pod: Object) -> str:
-    return str(pod["metadata"]["name"])

@@ -1,6 +1,8 @@
-"""Applications that a field holds back: each gets its Workload, and the form that its Workload's status calls for."""
+"""Applications: each gets its Workload; those that a field holds back, the form that its status calls for."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import msgspec
 
@@ -12,11 +14,22 @@ from tidegate.kube.client import Client, StatusError
 from tidegate.kube.events import EventRecorder
 from tidegate.kube.wire import Object
 from tidegate.model.codec import encode, read
-from tidegate.model.jobs import JobError, is_finished, queue_name
+from tidegate.model.jobs import JobError, is_finished, is_gated, queue_name
 from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadSpec
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import describe, ended_pods, is_run_here, queue_of, workload_name
+from tidegate.workloads import (
+    WORKLOAD,
+    describe,
+    ended_pods,
+    hold_pods,
+    is_part,
+    is_run_here,
+    pod_facts,
+    queue_of,
+    with_live,
+    workload_name,
+)
 
 
 class Applications:
@@ -30,14 +43,16 @@ class Applications:
 
     def workload_key(self, obj: Object) -> Key:
         """The Workload of an application."""
-        return str(obj["metadata"]["namespace"]), workload_name(str(obj["kind"]), str(obj["metadata"]["name"]))
+        entry = self._cache.kinds.find(obj)
+        prefix = self._cache.kinds.prefix(entry) if entry else str(obj["kind"])
+        return str(obj["metadata"]["namespace"]), workload_name(prefix, str(obj["metadata"]["name"]))
 
     def is_ours(self, workload: Workload) -> bool:
         """Everything that others do not see to."""
         return True
 
     def owner_of(self, workload: Workload) -> tuple[Followed, Object] | None:
-        """The application a Workload stands for, if it is one that a field holds back and that is still there."""
+        """The application a Workload stands for, if it stands for one and that is still there."""
         owner = workload.spec.owner
         followed = self._cache.application(owner.api_version, owner.kind) if owner else None
         if owner is None or followed is None:
@@ -52,7 +67,7 @@ class Applications:
         if is_run_here(followed.entry):
             return None
         try:
-            return ended_pods(followed.entry, obj, kinds=self._cache.kinds)
+            return ended_pods(followed.entry, obj, referred=followed.referred_by(obj), kinds=self._cache.kinds)
         except JobError:
             return {}
 
@@ -65,31 +80,50 @@ class Applications:
             return
         obj = newest
         try:
-            wanted = describe(followed.entry, obj, kinds=self._cache.kinds)
+            wanted = self._with_priority(self._wanted(followed, obj))
+            await self._hold_pods(followed, obj, wanted)
         except JobError as error:
             self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
             return
-        wanted = self._with_priority(wanted)
         known = self._cache.workloads.get(self.workload_key(obj))
         if known is not None:
             await self._update(known, wanted)
         elif not is_finished(followed.entry, obj):
             await self._create(wanted)
 
+    def _wanted(self, followed: Followed, obj: Object) -> Workload:
+        described = describe(
+            followed.entry,
+            self._cache.with_maker(obj),
+            referred=followed.referred_by(obj),
+            kinds=self._cache.kinds,
+        )
+        if not is_gated(followed.entry) or is_run_here(followed.entry):
+            return described
+        pods = self._cache.pods_of("/".join(self.workload_key(obj)))
+        going = [pod["metadata"].get("deletionTimestamp") is not None for pod in pods]
+        facts = [pod_facts(pod) for pod, is_going in zip(pods, going, strict=True) if not is_going]
+        return with_live(described, Counter(fact.pod_set for fact in facts if fact.gated or fact.present))
+
+    async def _hold_pods(self, followed: Followed, obj: Object, wanted: Workload) -> None:
+        """Where no field holds it: see to it that its pods are made behind a gate, before anything is asked for."""
+        entry, name = followed.entry, wanted.metadata.name
+        if not is_gated(entry) or is_run_here(entry) or is_finished(entry, obj):
+            return
+        if (obj["metadata"].get("annotations") or {}).get(WORKLOAD) != name:
+            held = hold_pods(entry, obj, name, {}, kinds=self._cache.kinds)
+            followed.latest.wrote(await self._client.update(followed.resource, dict(held)))
+
     def _is_ours(self, obj: Object) -> bool:
         """Whether it is queued itself: here, by a Queue, and not as a part of something that is queued."""
         meta = obj["metadata"]
         if meta.get("deletionTimestamp") or not self._managed.is_managed(meta["namespace"]):
             return False
-        if any(self._is_queued_kind(reference) for reference in meta.get("ownerReferences") or ()):
-            return False
         entry = self._cache.kinds.of(obj)
-        named = queue_of(obj) or queue_name(entry, obj)
+        if is_part(entry, obj, self._cache.kinds):
+            return False
+        named = queue_of(self._cache.with_maker(obj)) or queue_name(entry, obj)
         return bool(named) or self._managed.has_default(meta["namespace"])
-
-    def _is_queued_kind(self, reference: Object) -> bool:
-        entry = self._cache.kinds.find({"apiVersion": reference.get("apiVersion"), "kind": reference.get("kind")})
-        return entry is not None and entry.makes is None and bool(reference.get("controller"))
 
     def _with_priority(self, wanted: Workload) -> Workload:
         name = wanted.spec.priority_class_name
@@ -121,7 +155,9 @@ class Applications:
         if obj["metadata"].get("deletionTimestamp"):
             return
         try:
-            wanted = wanted_form(followed.entry, obj, seen, flavors, self._cache.kinds)
+            wanted = wanted_form(
+                followed.entry, obj, seen, flavors, kinds=self._cache.kinds, referred=followed.referred_by(obj)
+            )
             if wanted != obj:
                 followed.latest.wrote(await self._client.update(followed.resource, wanted))
         except JobError as error:

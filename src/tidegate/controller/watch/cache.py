@@ -6,22 +6,17 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS, queued_kinds
+from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS, ServedKind, served_kinds
 from tidegate.controller.watch.latest import Latest
 from tidegate.kube.client import Client
 from tidegate.kube.informer import Change, Informer
 from tidegate.kube.resources import CRDS, NAMESPACES, NODES, PODS, PRIORITYCLASSES, RESOURCEQUOTAS
-from tidegate.kube.wire import Object, Resource
-from tidegate.model.jobs import JobKind, Kinds
-from tidegate.workloads import asks_as
+from tidegate.kube.wire import Object
+from tidegate.model.jobs import Kinds, Scope
+from tidegate.workloads import asks_as, inheriting, maker_of
 
 BY_WORKLOAD = "workload"
 BY_NAMESPACE = "namespace"
-
-
-def _by_workload(pod: Object) -> Iterable[str]:
-    name = asks_as(pod)
-    return [f"{pod['metadata']['namespace']}/{name}"] if name else []
 
 
 def by_namespace(obj: Object) -> Iterable[str]:
@@ -29,12 +24,27 @@ def by_namespace(obj: Object) -> Iterable[str]:
 
 
 class Followed:
-    """The applications of one kind."""
+    """The applications of one kind, and the objects that describe their pods where they do not themselves."""
 
-    def __init__(self, client: Client, entry: JobKind, resource: Resource[Object]) -> None:
-        self.entry, self.resource = entry, resource
-        self.informer: Informer[Object] = Informer(client, resource)
+    def __init__(self, client: Client, served: ServedKind) -> None:
+        self.entry, self.resource = served.entry, served.resource
+        self.informer: Informer[Object] = Informer(client, served.resource)
         self.latest = Latest(self.informer)
+        self.referred = {each.kind: (each, Informer(client, each)) for each in served.referred}
+        """By kind."""
+
+    def referred_by(self, obj: Object) -> Object | None:
+        """The object that describes its pods; None where it describes them itself, or that object is not there."""
+        refers = self.entry.refers
+        if refers is None:
+            return None
+        scope = Scope(obj)
+        known = self.referred.get(str(refers.kind.value(scope) or refers.kinds[0]))
+        if known is None:
+            return None
+        resource, informer = known
+        namespace = str(obj["metadata"]["namespace"]) if resource.namespaced else ""
+        return informer.get(str(refers.name.value(scope)), namespace)
 
 
 class Cache:
@@ -50,17 +60,36 @@ class Cache:
         self.flavors: Informer[Object] = Informer(client, FLAVORS)
         self.nodes: Informer[Object] = Informer(client, NODES)
         self.namespaces: Informer[Object] = Informer(client, NAMESPACES)
-        self._pods: Informer[Object] = Informer(client, PODS, indexes={BY_WORKLOAD: _by_workload})
+        self._pods: Informer[Object] = Informer(client, PODS, indexes={BY_WORKLOAD: self._by_workload})
         self.pods = Latest(self._pods)
         self.priority_classes: Informer[Object] = Informer(client, PRIORITYCLASSES)
         self.resource_quotas: Informer[Object] = Informer(client, RESOURCEQUOTAS, indexes={BY_NAMESPACE: by_namespace})
         self._definitions: Informer[Object] = Informer(client, CRDS)
         self.applications: dict[tuple[str, str], Followed] = {}
         """By API group and kind."""
+        self.makers: dict[tuple[str, str], Followed] = {}
+        """Likewise: what makes applications again and again, and is not queued itself."""
         self._on_application: list[Change[Object]] = []
         self._new_kinds = asyncio.Event()
         self._complete = asyncio.Event()
         self._definitions.on_change(lambda old, new: self._new_kinds.set())
+
+    def asks_as(self, pod: Object) -> str:
+        """The name of the Workload that a pod belongs to or waits for; empty where it is nobody's."""
+        return asks_as(pod, kinds=self.kinds)
+
+    def _by_workload(self, pod: Object) -> Iterable[str]:
+        name = self.asks_as(pod)
+        return [f"{pod['metadata']['namespace']}/{name}"] if name else []
+
+    def with_maker(self, obj: Object) -> Object:
+        """An application, with what its maker says of queue and priority where it says nothing itself."""
+        found = maker_of(obj, self.kinds)
+        followed = self.makers.get((found[0].group, found[0].kind)) if found else None
+        if found is None or followed is None:
+            return obj
+        maker = followed.latest.get((str(obj["metadata"].get("namespace") or ""), found[1]))
+        return obj if maker is None else dict(inheriting(obj, maker))
 
     def on_workload(self, handler: Change[Object]) -> None:
         self._workloads.on_change(handler)
@@ -104,22 +133,28 @@ class Cache:
 
     async def _follow_applications(self, group: asyncio.TaskGroup) -> None:
         """Begin to follow kinds that the server has and we do not follow yet."""
-        for entry, resource in await self._served():
-            if (entry.group, entry.kind) in self.applications:
+        for served in await self._served():
+            entry = served.entry
+            known = self.applications if entry.makes is None else self.makers
+            if (entry.group, entry.kind) in known:
                 continue
-            followed = Followed(self._client, entry, resource)
-            for handler in self._on_application:
-                followed.informer.on_change(handler)
+            followed = Followed(self._client, served)
+            for _, informer in followed.referred.values():
+                group.create_task(informer.run())
+                await informer.synced()
             group.create_task(followed.informer.run())
             await followed.informer.synced()
-            self.applications[entry.group, entry.kind] = followed
+            # In one breath: whoever begins to listen while we waited finds it here, or is found by it.
+            known[entry.group, entry.kind] = followed
+            for handler in self._on_application if entry.makes is None else ():
+                followed.informer.on_change(handler)
 
-    async def _served(self) -> list[tuple[JobKind, Resource[Object]]]:
+    async def _served(self) -> list[ServedKind]:
         from tidegate.kube.answers import StatusError
 
         for _ in range(60):
             try:
-                return await queued_kinds(self._client, self.kinds)
+                return await served_kinds(self._client, self.kinds)
             except (OSError, StatusError):
                 await asyncio.sleep(1)
         return []

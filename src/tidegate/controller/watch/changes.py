@@ -17,17 +17,19 @@ class Changes:
 
     def __init__(self) -> None:
         self.workloads: set[Key] = set()
-        self.applications: dict[tuple[str, str, str], Object] = {}
-        """By kind, namespace and name."""
+        self.applications: dict[tuple[str, str, str, str], Object] = {}
+        """By version, kind, namespace and name."""
         self.pods: set[Key] = set()
         """Workloads for which pods wait that have none yet, perhaps."""
         self.config = True
         self.quotas = True
         self._wake = asyncio.Event()
+        self._asks_as: Callable[[Object], str] = asks_as
 
     def listen(self, cache: Cache, workload_of: Callable[[Object], Key]) -> None:
         """Hear of everything that matters."""
         cache.on_workload(lambda old, new: self._workload(cache, old, new))
+        self._asks_as = cache.asks_as
         cache.on_pod(self._pod)
         cache.on_application(lambda old, new: self._application(workload_of, old, new))
         for informer in (cache.queues, cache.cluster_queues, cache.flavors, cache.nodes, cache.namespaces):
@@ -45,7 +47,7 @@ class Changes:
 
     def add(self, obj: Object) -> None:
         """Look at this application again."""
-        self.applications[str(obj["kind"]), *key_of(obj)] = obj
+        self.applications[str(obj["apiVersion"]), str(obj["kind"]), *key_of(obj)] = obj
         self._wake.set()
 
     def add_pods(self, key: Key) -> None:
@@ -91,7 +93,7 @@ class Changes:
 
     def _pod(self, old: Object | None, new: Object | None) -> None:
         for obj in (old, new):
-            if obj is not None and (name := asks_as(obj)):
+            if obj is not None and (name := self._asks_as(obj)):
                 key = (str(obj["metadata"]["namespace"]), name)
                 self.pods.add(key)
                 self.mark([key])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tidegate.model.jobs.entry import JobKind, parse_kinds
 from tidegate.model.jobs.language.edit import inside, merge, peek, put, without
-from tidegate.model.jobs.language.paths import JobError, Obj
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope
 from tidegate.model.jobs.pods.places import Form, PodPlace
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests
 from tidegate.model.jobs.pods.shapes import MAX_COUNT, MIN_COUNT, PodSetShape, fit_name, podsets
@@ -17,12 +17,14 @@ from tidegate.model.jobs.state import (
     PodGroup,
     children,
     is_finished,
+    is_gated,
     is_suspended,
     max_run_seconds,
     outcome,
     pod_group,
     priority_class,
     queue_name,
+    refusal,
     with_suspend,
 )
 from tidegate.model.jobs.table import Kinds, builtin, templates
@@ -39,12 +41,14 @@ __all__ = [
     "PodGroup",
     "PodPlace",
     "PodSetShape",
+    "Scope",
     "builtin",
     "children",
     "container_requests",
     "fit_name",
     "inside",
     "is_finished",
+    "is_gated",
     "is_suspended",
     "max_run_seconds",
     "merge",
@@ -57,6 +61,7 @@ __all__ = [
     "priority_class",
     "put",
     "queue_name",
+    "refusal",
     "templates",
     "with_suspend",
     "without",

@@ -105,6 +105,9 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
     """The template the operator uses when there is none; {.paths} in its texts are filled in."""
     count: Number = _ONE
     """How many pods are wanted."""
+    overrides: JobPath | None = None
+    """With pods that another object describes: a list of changes to them, each for the jobs named in `targetJobs`.
+    It may be changed only while the object is held."""
     resize: JobPath | None = None
     """Where fewer pods than wanted are written, and more again. Without it, all are granted or none."""
     floor: Number | None = None
@@ -160,6 +163,28 @@ class Made(Shape, frozen=True, kw_only=True):
     """Its kind, in the same table."""
     metadata: JobPath | None = None
     """Where its labels and annotations come from."""
+
+
+class Referred(Shape, frozen=True, kw_only=True):
+    """Another object that describes an object's pods."""
+
+    name: JobPath
+    """Where its name is."""
+    kind: JobPath
+    """Where its kind is; where nothing is, the first of `kinds` is meant."""
+    kinds: Annotated[tuple[Word, ...], Meta(min_length=1)]
+    """What it may be, of the object's own group and version."""
+
+
+class Refusal(Shape, frozen=True, kw_only=True):
+    """What an object must not say if it is to be queued, because its own operator would choke on it."""
+
+    when: Check
+    """Then it cannot be queued."""
+    because: Word
+    """What is wrong, and what to do."""
+    field: Word
+    """The field that is to be changed."""
 
 
 class Wrapped(Shape, frozen=True, kw_only=True):
@@ -221,8 +246,10 @@ class JobKind(Shape, frozen=True, kw_only=True):
     """Where it names a priority class, apart from its pods."""
     max_run_seconds: JobPath | None = None
     """Where it says how long it runs at most."""
-    refers: JobPath | None = None
-    """The name of another object that describes its pods."""
+    refers: Referred | None = None
+    """Another object that describes its pods."""
+    refuses: tuple[Refusal, ...] = ()
+    """What keeps one of them from being queued."""
     gang: Group | None = None
     """How single objects form a gang."""
 

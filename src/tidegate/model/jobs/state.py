@@ -53,6 +53,18 @@ def is_finished(entry: JobKind, obj: Obj) -> bool:
     return outcome(entry, obj) is not None
 
 
+def refusal(entry: JobKind, obj: Obj) -> JobError | None:
+    """Why it cannot be queued although its kind can; None where nothing is in the way."""
+    scope = Scope(obj)
+    found = next((each for each in entry.refuses if each.when.holds(scope)), None)
+    return None if found is None else JobError(tuple(found.field.split(".")), found.because)
+
+
+def is_gated(entry: JobKind) -> bool:
+    """Whether its pods are held by scheduling gates, because no field of its own holds it."""
+    return entry.suspend is None and entry.makes is None and (entry.group, entry.kind) != ("", "Pod")
+
+
 def children(entry: JobKind, obj: Obj) -> dict[str, str]:
     """Labels all its pods have; empty where they are known by their owner alone, or not yet."""
     selector = {key: fill(value, Scope(obj)) for key, value in entry.children.items()}

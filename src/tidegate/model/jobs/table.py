@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -16,11 +17,12 @@ from tidegate.model.jobs.pods.shapes import podsets
 class Kinds:
     """Entries by API group and kind; a later entry replaces an earlier one of the same kind."""
 
-    __slots__ = ("_by_kind", "entries")
+    __slots__ = ("_by_kind", "_prefixes", "entries")
 
     def __init__(self, entries: Iterable[JobKind]) -> None:
         self._by_kind = {(entry.group, entry.kind): entry for entry in entries}
         self.entries = tuple(self._by_kind.values())
+        self._prefixes = _prefixes(self.entries)
 
     def find(self, obj: Mapping[str, Any]) -> JobKind | None:
         """The entry of an object's kind; None for a kind or version nobody described."""
@@ -39,6 +41,10 @@ class Kinds:
             )
         return entry
 
+    def prefix(self, entry: JobKind) -> str:
+        """What names of its Workloads begin with: the kind; where another group has the same, a digest of the group."""
+        return self._prefixes.get((entry.group, entry.kind)) or entry.kind.lower()
+
     def named(self, kind: str) -> JobKind | None:
         """The first entry with this kind, whatever its group."""
         return next((entry for entry in self.entries if entry.kind == kind), None)
@@ -46,6 +52,18 @@ class Kinds:
     def with_more(self, more: Iterable[JobKind]) -> Kinds:
         """These and more; what is in both is taken from `more`."""
         return Kinds([*self.entries, *more])
+
+
+def _prefixes(entries: Iterable[JobKind]) -> dict[tuple[str, str], str]:
+    """The first of a table has the plain word. A dot cannot follow a kind otherwise, so that nobody's name is taken."""
+    taken = {"podgroup"}
+    found: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        word = entry.kind.lower()
+        digest = hashlib.sha256(entry.group.encode()).hexdigest()[:8]
+        found[entry.group, entry.kind] = f"{word}.{digest}" if word in taken else word
+        taken.add(word)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -53,6 +53,8 @@ class PodSetShape:
     """Pods that ended well, whose quota comes back."""
     place: PodPlace | None = None
     """Where the object describes these pods; None where another object does."""
+    overrides: Path | None = None
+    """Where the object changes pods that another object describes."""
     resize: Path | None = None
     """Where the object says how many of them run at once, if that may be lowered."""
 
@@ -120,6 +122,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         workers=rule.workers,
         selector=_selector({**labels, **rule.pods}, scope),
         reclaimed=_reclaimed(rule, scope, count),
+        overrides=rule.overrides.place(scope) if rule.overrides else None,
         resize=rule.resize.place(scope) if rule.resize else None,
     )
 

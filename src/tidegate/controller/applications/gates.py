@@ -1,0 +1,66 @@
+"""Gates of pods: lifted up to what is granted; pods beyond what is granted are taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tidegate.controller.applications.deleting import delete_pod
+from tidegate.controller.applications.form import Flavors, allowance
+from tidegate.controller.seen.workloads import ANY_FLAVOR
+from tidegate.controller.watch.cache import Cache
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.resources import PODS
+from tidegate.kube.wire import Object
+from tidegate.scheduler import PodSet as SeenPodSet
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.workloads import lifted, pod_facts
+
+
+class Gates:
+    """Pods that wait one by one, whoever made them."""
+
+    def __init__(self, client: Client, cache: Cache) -> None:
+        self._client = client
+        self._cache = cache
+        entry = cache.kinds.find({"apiVersion": "v1", "kind": "Pod"})
+        assert entry is not None, "the table of kinds has pods"
+        self.entry = entry
+
+    async def settle(self, seen: SeenWorkload, members: Mapping[str, str], flavors: Flavors) -> None:
+        """As many pods of every set as are granted may run; `members` says which set each pod is of."""
+        pods = [pod for pod in self._cache.pods_of(seen.name) if not pod["metadata"].get("deletionTimestamp")]
+        for pod_set in seen.pod_sets:
+            mine = sorted((pod for pod in pods if members.get(name_of_pod(pod)) == pod_set.name), key=_place)
+            waiting = [pod for pod in mine if pod_facts(pod).gated]
+            for flavor in sorted({*pod_set.granted, *pod_set.present}):
+                may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - pod_set.present.get(flavor, 0)
+                for _ in range(min(max(0, may), len(waiting))):
+                    await self._lift(seen, pod_set, waiting.pop(0), flavor, flavors)
+                await self._take(pod_set, mine, flavor)
+
+    async def _lift(self, seen: SeenWorkload, pod_set: SeenPodSet, pod: Object, flavor: str, flavors: Flavors) -> None:
+        name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]
+        free = lifted(self.entry, pod, name, pod_set.name, allowance(flavor, 1, flavors), queue=queue)
+        try:
+            self._cache.pods.wrote(await self._client.update(PODS, dict(free)))
+        except StatusError as refused:
+            if refused.code not in (404, 409):
+                raise
+
+    async def _take(self, pod_set: SeenPodSet, pods: Sequence[Object], flavor: str) -> None:
+        # One that runs without having been granted anything counts as the first flavor, as it is counted.
+        unmarked = next(iter(pod_set.granted), ANY_FLAVOR)
+        there = [pod for pod in pods if (fact := pod_facts(pod)).present and (fact.flavor or unmarked) == flavor]
+        beyond = len(there) - pod_set.granted.get(flavor, 0)
+        for pod in there[::-1][: max(0, beyond)]:
+            await delete_pod(self._client, pod)
+
+
+def name_of_pod(pod: Object) -> str:
+    return str(pod["metadata"]["name"])
+
+
+def _place(pod: Object) -> tuple[int, str]:
+    """By name, so that of numbered pods those with the highest numbers go first."""
+    name = name_of_pod(pod)
+    return len(name), name
