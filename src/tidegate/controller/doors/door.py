@@ -1,6 +1,6 @@
 """What is judged when an application or a pod is created.
 
-    application   held by its own field, until its Workload is admitted
+    application   held by its own field, or by gates of its pods, until its Workload is admitted
     single pod    gated; refused where its namespace is managed and has no Queue
 
 Decisions only: a webhook or the embedded server's own admission carries them out.
@@ -9,18 +9,38 @@ Decisions only: a webhook or the embedded server's own admission carries them ou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from tidegate.controller.doors.sight import Seen
 from tidegate.controller.namespaces import DEFAULT_QUEUE, Managed
 from tidegate.kube.wire import Object
 from tidegate.model.codec import read
-from tidegate.model.jobs import JobKind, Kinds, Obj, merge, put, queue_name, with_suspend
+from tidegate.model.jobs import (
+    JobError,
+    JobKind,
+    Obj,
+    inside,
+    is_gated,
+    merge,
+    put,
+    queue_name,
+    refusal,
+    with_suspend,
+)
 from tidegate.model.kinds import ClusterQueue, Queue
 from tidegate.model.kinds.cluster_queue import Submitters
-from tidegate.workloads import GATE, SUBMITTER, WORKLOAD, is_run_here, queue_of
+from tidegate.workloads import (
+    FLAVOR,
+    GATE,
+    SUBMITTER,
+    WORKLOAD,
+    hold_pods,
+    is_part,
+    is_run_here,
+    queue_of,
+    workload_name,
+)
 
 _MOST_LEVELS = 64
 
@@ -62,16 +82,32 @@ class Door:
         if not self._managed.is_managed(namespace):
             return obj
         entry = self._seen.kinds.find(obj)
-        if entry is None or entry.makes is not None or _is_part(obj, entry, self._seen.kinds):
+        if entry is None or entry.makes is not None:
             return obj
         if entry.kind == "Pod" and not entry.group:
             return self._pod(entry, obj, namespace, by)
+        if is_part(entry, obj, self._seen.kinds):
+            return obj
         queue = self._queue(entry, obj, namespace)
-        if queue is None or not (entry.suspend is not None or is_run_here(entry)):
+        if queue is None:
             return _unforged(obj, by)
         self._check(queue, namespace, by)
         signed = _signed(obj, by)
-        return with_suspend(entry, signed, True) if entry.suspend is not None else signed
+        return signed if is_run_here(entry) else self._held(entry, signed)
+
+    def _held(self, entry: JobKind, obj: Obj) -> Obj:
+        """By its own field, or by gates of its pods; refused where its own operator would not bear that."""
+        if (refused := refusal(entry, obj)) is not None:
+            raise RefusedError(str(refused))
+        if not is_gated(entry):
+            return with_suspend(entry, obj, True)
+        name, kinds = inside(obj, ("metadata",)).get("name"), self._seen.kinds
+        if not name:  # It is given one later; the operator holds its pods then.
+            return obj
+        try:
+            return hold_pods(entry, obj, workload_name(kinds.prefix(entry), str(name)), {}, kinds=kinds)
+        except JobError as error:
+            raise RefusedError(str(error)) from None
 
     def _pod(self, entry: JobKind, pod: Object, namespace: str, by: Submitter) -> Obj:
         if not self._managed.queues(namespace):
@@ -80,16 +116,14 @@ class Door:
                 f"create one with `tidegate queue create default -n {namespace}`"
             )
         meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
-        marked = WORKLOAD in (meta.get("annotations") or {})
+        marks = meta.get("annotations") or {}
+        if meta.get("ownerReferences") and WORKLOAD in marks and FLAVOR not in marks and not spec.get("nodeName"):
+            return _gated(pod)  # An application's: it says whose it is, and was not granted anything yet.
         queue = self._queue(entry, pod, namespace)
-        if marked or meta.get("ownerReferences") or spec.get("nodeName") or queue is None:
+        if WORKLOAD in marks or meta.get("ownerReferences") or spec.get("nodeName") or queue is None:
             return _unforged(pod, by)
         self._check(queue, namespace, by)
-        gates = [*(spec.get("schedulingGates") or ())]
-        if not any(gate.get("name") == GATE for gate in gates):
-            gates.append({"name": GATE})
-        gated: Obj = put(_signed(pod, by), ("spec", "schedulingGates"), gates)
-        return gated
+        return _gated(_signed(pod, by))
 
     def _queue(self, entry: JobKind, obj: Object, namespace: str) -> str | None:
         """The Queue it goes to; None where it names none and there is no default."""
@@ -116,14 +150,12 @@ class Door:
             name = spec.parent
 
 
-def _is_part(obj: Object, entry: JobKind, kinds: Kinds) -> bool:
-    """Whether it belongs to something that is queued as a whole."""
-    owners: Iterable[Mapping[str, Any]] = (obj.get("metadata") or {}).get("ownerReferences") or ()
-    for owner in owners:
-        above = kinds.find({"apiVersion": owner.get("apiVersion"), "kind": owner.get("kind")})
-        if owner.get("controller") and above is not None and above.makes is None and entry.kind != "Pod":
-            return True
-    return False
+def _gated(pod: Obj) -> Obj:
+    gates = [*(inside(pod, ("spec",)).get("schedulingGates") or ())]
+    if any(gate.get("name") == GATE for gate in gates):
+        return pod
+    held: Obj = put(pod, ("spec", "schedulingGates"), [*gates, {"name": GATE}])
+    return held
 
 
 def _unforged(obj: Object, by: Submitter) -> Obj:

@@ -16,7 +16,6 @@ from tidegate.controller.namespaces import MANAGED
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import JobKind, Kinds
 from tidegate.model.kinds import GROUP, VERSION
-from tidegate.workloads import is_run_here
 
 NAME = "tidegate"
 """Of both configurations."""
@@ -81,12 +80,7 @@ NOT_OF_THE_SYSTEM = {"name": "not-of-the-system", "expression": "!request.namesp
 
 def queued(kinds: Kinds) -> list[JobKind]:
     """Kinds that are judged when they are created."""
-    entries = [each for each in kinds.entries if each.makes is None]
-    return [each for each in entries if each.suspend is not None or is_run_here(each) or _is_pod(each)]
-
-
-def _is_pod(entry: JobKind) -> bool:
-    return entry.kind == "Pod" and not entry.group
+    return [each for each in kinds.entries if each.makes is None]
 
 
 def rules(entries: Iterable[JobKind], operations: list[str]) -> list[Object]:

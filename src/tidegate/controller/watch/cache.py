@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,11 +13,12 @@ from tidegate.kube.client import Client
 from tidegate.kube.informer import Change, Informer
 from tidegate.kube.resources import CRDS, NAMESPACES, NODES, PODS, PRIORITYCLASSES, RESOURCEQUOTAS
 from tidegate.kube.wire import Object
-from tidegate.model.jobs import Kinds, Scope
+from tidegate.model.jobs import JobKind, Kinds, Scope
 from tidegate.workloads import asks_as, inheriting, maker_of
 
 BY_WORKLOAD = "workload"
 BY_NAMESPACE = "namespace"
+_LISTED_S = 1.0
 
 
 def by_namespace(obj: Object) -> Iterable[str]:
@@ -129,7 +131,26 @@ class Cache:
                 self._new_kinds.clear()
                 await self._follow_applications(group)
                 self._complete.set()
-                await self._new_kinds.wait()
+                # Servers tell of a definition before they list what it defines.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LISTED_S if self._is_behind() else None):
+                        await self._new_kinds.wait()
+
+    def _is_behind(self) -> bool:
+        """Whether something is defined that we would follow and do not yet."""
+        return any(
+            (entry.group, entry.kind) not in {**self.applications, **self.makers}
+            for definition in self._definitions.all()
+            for entry in self._entries_of(definition)
+        )
+
+    def _entries_of(self, definition: Object) -> Iterable[JobKind]:
+        spec = definition["spec"]
+        for version in spec["versions"]:
+            api_version = f"{spec['group']}/{version['name']}"
+            entry = self.kinds.find({"apiVersion": api_version, "kind": spec["names"]["kind"]})
+            if entry is not None and version.get("served") and not definition["metadata"].get("deletionTimestamp"):
+                yield entry
 
     async def _follow_applications(self, group: asyncio.TaskGroup) -> None:
         """Begin to follow kinds that the server has and we do not follow yet."""
