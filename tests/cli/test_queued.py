@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +93,102 @@ def test_mistakes_are_sentences(kubeconfig: str, status: int, arguments: list[st
     assert done.returncode == status
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def line(kubeconfig: str) -> Iterator[list[str]]:
+    """A Queue for one pod: `holds` has the room for at most half an hour, `waits` comes after it. How to ask there."""
+    where = ["--kubeconfig", kubeconfig]
+    assert tidegate("queue", "create", "narrow", "--limit", "cpu=100m", *where).returncode == 0
+    for name, words in (("holds", ["sleep", "1000"]), ("waits", ["echo", "at last"])):
+        asked = ["run", "--detach", "--queue", "narrow", "--cpu", "100m", "--time", "30m", "--name", name]
+        done = tidegate(*asked, *where, "--", *words)
+        assert done.stdout.startswith(f"job/{name} is in line. See `tidegate logs -f {name}`"), done.stderr
+    yield where
+    tidegate("cancel", "holds", *where)
+
+
+def shown(where: list[str], *words: str) -> str:
+    """Once both are where they are to be."""
+    for _ in range(100):
+        done = tidegate("status", *where)
+        if "default/waits" in done.stdout and "WaitingForQuota" in done.stdout:
+            break
+    return tidegate(*words, *where).stdout
+
+
+def test_why_says_when_a_workload_starts_that_waits_for_one_with_an_end(line: list[str]) -> None:
+    told = shown(line, "why", "waits")
+    assert "default/job-waits: Pending, in Queue narrow" in told
+    assert "It would come in with this much more: 100m cpu." in told
+    assert re.search(r"It starts in (30m|29m \d+s) \(at \d\d:\d\d:\d\d\) or before, if nobody else comes.", told), told
+    start = json.loads(shown(line, "why", "job/waits", "-o", "json"))["start"]
+    assert 1700 <= start["inSeconds"] <= 1800
+
+
+def test_the_live_cluster_is_played_on_and_may_be_asked_what_if(line: list[str], tmp_path: Path) -> None:
+    told = shown(line, "simulate", "--from-cluster")
+    assert re.search(r"default/job-waits +default/narrow +in (30m|29m \d+s)", told), told
+    (found,) = json.loads(shown(line, "simulate", "--from-cluster", "-o", "json"))[0]["starts"]
+    assert (found["name"], found["queue"]) == ("default/job-waits", "default/narrow")
+    path = tmp_path / "what-if.yaml"
+    path.write_text(
+        "kind: Scenario\nmetadata: {name: what-if}\nspec:\n  steps:\n  - at: 10s\n"
+        "    apply: {kind: Queue, metadata: {namespace: default, name: narrow}, spec: {limits: {cpu: 200m}}}\n"
+        "    expect: {job-waits: {state: Admitted, admittedAt: 10s}}\n"
+    )
+    done = tidegate("simulate", "--from-cluster", str(path), *line)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "in 10s" in done.stdout
+
+
+def test_logs_of_one_that_has_not_begun_come_when_it_begins(line: list[str]) -> None:
+    """`holds` is cancelled while its follower waits; what follows it speaks."""
+    waiting = tidegate("logs", "waits", *line)
+    assert (waiting.returncode, waiting.stdout) == (1, "")
+    assert "`tidegate why waits`" in waiting.stderr
+    assert tidegate("cancel", "holds", *line).stdout == "job/holds is cancelled.\n"
+    followed = tidegate("logs", "-f", "waits", *line)
+    assert (followed.returncode, followed.stdout) == (0, "at last\n")
+
+
+def test_status_watch_without_a_terminal_is_one_picture_after_the_other(kubeconfig: str) -> None:
+    command = [sys.executable, "-m", "tidegate.cli.main", "status", "--watch", "--all", "--kubeconfig", kubeconfig]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        lines = [watching.stdout.readline() for _ in range(3)]
+        assert "QUEUE" in lines[1]
+        name = "seen-while-watching"
+        assert tidegate("run", "--cpu", "10m", "--name", name, "--kubeconfig", kubeconfig, "--", "true").returncode == 0
+        assert any(name in line for line in watching.stdout)
+        watching.send_signal(signal.SIGINT)
+        watching.stdout.read()
+        assert watching.wait(30) == 0
+
+
+def test_the_first_ctrl_c_cancels_the_job_and_says_so(kubeconfig: str) -> None:
+    words = [
+        "run",
+        "--cpu",
+        "10m",
+        "--name",
+        "stopped",
+        "--kubeconfig",
+        kubeconfig,
+        "--",
+        "sh",
+        "-c",
+        "echo on; sleep 99",
+    ]
+    command = [sys.executable, "-m", "tidegate.cli.main", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "on\n"
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "job/stopped is cancelled" in said
+    assert "no workload stopped" in tidegate("why", "stopped", "--kubeconfig", kubeconfig).stderr
 
 
 def test_a_server_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:

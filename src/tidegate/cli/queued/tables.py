@@ -23,10 +23,20 @@ def document(content: Any, form: str) -> str:
     return str(yaml.safe_dump(content, sort_keys=False)).rstrip()
 
 
+def span(seconds: int) -> str:
+    """A length of time in its two largest units: "1m 49s"."""
+    parts = []
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        count, seconds = divmod(seconds, length)
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2]) or "0s"
+
+
 def amounts(by_flavor: dict[str, dict[str, str]] | None) -> str:
-    """Amounts by flavor on one line: "4 cpu, 8Gi memory"; with the flavor's name unless it is the plain one."""
+    """Amounts by flavor on one line: "4 cpu, 8Gi memory"; with the flavor's name unless it is the plain one or any."""
     parts = []
     for flavor, resources in (by_flavor or {}).items():
         plain = ", ".join(f"{text} {name}" for name, text in resources.items())
-        parts.append(plain if flavor == "default" else f"{plain} ({flavor})")
+        parts.append(plain if flavor in ("default", "*") else f"{plain} ({flavor})")
     return "; ".join(parts) or "-"

@@ -7,13 +7,15 @@ import sys
 
 from tidegate.cli.errors import CommandError
 from tidegate.cli.simulate.documents import as_document
+from tidegate.cli.simulate.live import read_live
 from tidegate.cli.simulate.progress import Bar
 from tidegate.cli.simulate.tables import comparison, shown
 from tidegate.scheduler import Policies
+from tidegate.sim.live.adopting import Live
 from tidegate.sim.policies import PolicyError, known_policies
 from tidegate.sim.results.plot import Picture, svg
 from tidegate.sim.scenario.playing import Result, play
-from tidegate.sim.scenario.reading import read_scripts, script_of_trace, with_trace
+from tidegate.sim.scenario.reading import read_scripts, script_of_live, script_of_trace, with_trace
 from tidegate.sim.scenario.script import Script
 from tidegate.sim.scenario.source import MalformedError
 
@@ -30,7 +32,8 @@ def simulate(told: argparse.Namespace) -> int:
     if wrong:
         print(f"tidegate: {wrong}", file=sys.stderr)
         return MALFORMED
-    scripts = _scripts(told)
+    live = read_live(told) if told.from_cluster else None
+    scripts = _scripts(told, live)
     if scripts is None:
         return MALFORMED
     results = [_played(script, policy, told.seed, policies) for script in scripts for policy in told.policy or [None]]
@@ -43,30 +46,43 @@ def simulate(told: argparse.Namespace) -> int:
 
 
 def _misuse(told: argparse.Namespace, policies: Policies) -> str | None:
+    if told.runs is not None and not told.from_cluster:
+        return "--runs is for --from-cluster. Scenario files say themselves how long pods run."
+    if told.from_cluster and told.capacity is not None:
+        return "--capacity is for a --trace alone, and the cluster has its own. Leave one of them out."
+    if told.from_cluster:
+        return _unknown_policy(told, policies)
     if not told.files and told.trace is None:
-        return "there is nothing to simulate. Name a Scenario file, or a trace with --trace."
+        return "there is nothing to simulate. Name a Scenario file, a trace with --trace, or --from-cluster."
     if told.trace is not None and not told.files and told.capacity is None:
         return "--trace needs a world. Name a Scenario file, or what there is with --capacity cpu=64,memory=256Gi."
     if told.capacity is not None and (told.files or told.trace is None):
         return "--capacity is for a --trace without a Scenario file. Leave it out, or leave the file out."
+    return _unknown_policy(told, policies)
+
+
+def _unknown_policy(told: argparse.Namespace, policies: Policies) -> str | None:
     for policy in told.policy:
         if policy not in policies:
             return f'"{policy}" is not a policy. Write one of {", ".join(policies)}.'
     return None
 
 
-def _scripts(told: argparse.Namespace) -> list[Script] | None:
+def _scripts(told: argparse.Namespace, live: Live | None) -> list[Script] | None:
     """All scenarios, or None once everything that is wrong was told."""
     scripts: list[Script] = []
     malformed = False
     for path in told.files:
         try:
-            found = read_scripts(path)
+            found = read_scripts(path, live)
             scripts += [with_trace(script, told.trace) for script in found] if told.trace else found
         except MalformedError as error:
             malformed = True
             print(error, file=sys.stderr)
-    if told.trace is not None and not told.files:
+    if live is not None and not told.files:
+        alone = script_of_live(live)
+        scripts.append(with_trace(alone, told.trace) if told.trace else alone)
+    elif told.trace is not None and not told.files:
         try:
             parts = (part.partition("=") for part in told.capacity.split(","))
             scripts.append(script_of_trace(told.trace, {name.strip(): amount.strip() for name, _, amount in parts}))
@@ -87,7 +103,8 @@ def _show(results: list[Result], told: argparse.Namespace) -> None:
         if len(told.policy) > 1:
             print("\n" + "\n".join(comparison(results)))
         failed = sum(not result.passed for result in results)
-        print(f"\n{len(results) - failed} passed, {failed} failed")
+        if failed or told.files or told.trace:
+            print(f"\n{len(results) - failed} passed, {failed} failed")
     elif told.output == "json":
         import json
 

@@ -16,7 +16,7 @@ def as_document(result: Result) -> dict[str, Any]:
     """Everything that came of a scenario."""
     plan = result.plan
     standings = plan.standings if plan is not None else {}
-    return {
+    return _of_live(result) | {
         "scenario": result.script.name,
         "file": result.script.document.file,
         "seed": result.seed,
@@ -32,6 +32,14 @@ def as_document(result: Result) -> dict[str, Any]:
         "measures": _summary(summary(result.world, result.history)),
         "workloads": {name: _workload(one, result) for name, one in result.world.applications.items()},
     }
+
+
+def _of_live(result: Result) -> dict[str, Any]:
+    if result.script.live is None:
+        return {}
+    from tidegate.cli.simulate.live import as_starts
+
+    return {"starts": as_starts(result)}
 
 
 def _summary(numbers: Summary) -> dict[str, Any]:

@@ -22,6 +22,11 @@ def shown(result: Result, *, timeline: bool = False) -> str:
     verdict = "passed" if result.passed else "FAILED"
     policy = f", policy {result.policy}" if result.policy else ""
     lines = [f"{result.script.name} ({result.script.document.file}{policy}): {verdict}"]
+    if result.script.live is not None:
+        from tidegate.cli.simulate.live import expected
+
+        told = happenings(result) if timeline or result.script.moments else []
+        return "\n".join([*lines[1 if result.passed else 0 :], *told, *([""] if told else []), *expected(result)])
     open_ended = result.script.is_open_ended
     if timeline or not open_ended:
         lines += ["", *happenings(result)]

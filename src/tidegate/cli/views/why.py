@@ -1,4 +1,4 @@
-"""`tidegate why NAME`: why a workload waits, shrank or was evicted, from its own status."""
+"""`tidegate why NAME`: why a workload waits, shrank or was evicted, from its own status; and when it may start."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from tidegate.cli.queued.cluster import on_cluster, options
 
 if TYPE_CHECKING:
+    from tidegate.cli.views.estimate import Estimate
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
-
+_NO_OPERATOR = "No operator has looked at it yet. Is one running? `tidegate operator`, or `tidegate up`."
 
 _EXAMPLES = """examples:
   tidegate why train-x7k2p           # the name that `tidegate run` and `tidegate status` show
@@ -30,50 +31,75 @@ def register(command: argparse.ArgumentParser) -> None:
 def _run(told: argparse.Namespace) -> int:
     from tidegate.cli.queued.tables import document
 
-    async def find(client: Client, namespace: str) -> Json:
+    async def find(client: Client, namespace: str) -> tuple[Json, Estimate | None]:
         from tidegate.cli.jobs.found import find_workload
+        from tidegate.cli.views.estimate import estimate
 
-        return await find_workload(client, namespace, told.name)
+        workload = await find_workload(client, namespace, told.name)
+        if not _waits_to_start(workload):
+            return workload, None
+        return workload, await estimate(client, namespace, workload["metadata"]["name"])
 
-    workload = on_cluster(told, find)
+    workload, start = on_cluster(told, find)
     if told.output == "table":
-        print("\n".join(explained(workload)))
+        print("\n".join([*explained(workload), *([] if start is None else [starting(start)])]))
     else:
-        print(document({"metadata": {"name": workload["metadata"]["name"]}, **_parts(workload)}, told.output))
+        meta = {key: workload["metadata"][key] for key in ("namespace", "name")}
+        shown: Json = {"metadata": meta, "spec": workload["spec"], "status": workload.get("status") or {}}
+        if start is not None:
+            shown["start"] = {"inSeconds": start.in_s, "unknownBecause": start.because or None}
+        print(document(shown, told.output))
     return 0
 
 
-def _parts(workload: Json) -> Json:
-    return {"spec": workload["spec"], "status": workload.get("status") or {}}
+def _waits_to_start(workload: Json) -> bool:
+    return (workload.get("status") or {}).get("state") in ("Pending", "Evicted")
+
+
+def starting(start: Estimate) -> str:
+    """When it may start, in a sentence."""
+    from datetime import datetime, timedelta
+
+    from tidegate.cli.queued.tables import span
+
+    if start.in_s is None:
+        return f"When it starts cannot be told: {start.because}."
+    if not start.in_s:
+        return "It starts at once."
+    at = datetime.now() + timedelta(seconds=start.in_s)
+    return f"It starts in {span(start.in_s)} (at {at:%H:%M:%S}) or before, if nobody else comes."
 
 
 def explained(workload: Json) -> list[str]:
     """What is known of it, in sentences with numbers."""
-    from tidegate.cli.queued.tables import amounts
-
-    status = workload.get("status") or {}
-    meta = workload["metadata"]
+    status, meta = workload.get("status") or {}, workload["metadata"]
     queue, state = workload["spec"].get("queue"), status.get("state", "Pending")
     lines = [f"{meta['namespace']}/{meta['name']}: {state}, in Queue {queue}"]
-    for pod_set in workload["spec"]["podSets"]:
-        lines.append("  " + _pod_set(pod_set, status))
-    if waiting := status.get("waiting"):
-        ahead = f"; {waiting['ahead']} before it in line" if waiting.get("ahead") else ""
-        lines.append(f"It waits ({waiting['reason']}): {waiting.get('message', '')}{ahead}.")
-        if waiting.get("shortBy"):
-            lines.append(f"It would come in with this much more: {amounts(waiting['shortBy'])}.")
-        if waiting.get("eta"):
-            lines.append(f"It asks again at {waiting['eta']}.")
+    lines += ["  " + _pod_set(pod_set, status) for pod_set in workload["spec"]["podSets"]]
+    lines += _waiting(status.get("waiting"))
     for condition in status.get("conditions") or ():
         if condition["type"] in ("Evicted", "Shrunk", "Finished") and condition["status"] == "True":
             said = f": {condition['message']}" if condition.get("message") else ""
             lines.append(f"{condition['type']} at {condition['lastTransitionTime']} ({condition['reason']}){said}.")
     if requeue := status.get("requeue"):
         lines.append(f"Evicted {requeue['count']} times so far.")
-    if status.get("state") == "Admitted" and not status.get("waiting"):
+    if state == "Admitted" and not status.get("waiting"):
         lines.append("It has all it asked for.")
-    if not status:
-        lines.append("No operator has looked at it yet. Is one running? `tidegate operator`, or `tidegate up`.")
+    return lines if status else [*lines, _NO_OPERATOR]
+
+
+def _waiting(waiting: Json | None) -> list[str]:
+    """Why it waits, or waits for more, and what would let it in."""
+    from tidegate.cli.queued.tables import amounts
+
+    if not waiting:
+        return []
+    ahead = f"; {waiting['ahead']} before it in line" if waiting.get("ahead") else ""
+    lines = [f"It waits ({waiting['reason']}): {waiting.get('message', '')}{ahead}."]
+    if waiting.get("shortBy"):
+        lines.append(f"It would come in with this much more: {amounts(waiting['shortBy'])}.")
+    if waiting.get("eta"):
+        lines.append(f"It asks again at {waiting['eta']}.")
     return lines
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from tidegate.model.kinds.queue import ROOT
+from tidegate.scheduler import Snapshot
 
 
 class UnknownNameError(Exception):
@@ -69,6 +70,22 @@ class Names:
         numbered = re.fullmatch(r"(.+?)[-.]?\d+", name)
         left = [one for one in self.node_groups.get(numbered[1] if numbered else "", ()) if one in known]
         return [left[-1]] if left else [self.existing("Node", name)]
+
+
+def names_of(snapshot: Snapshot) -> Names:
+    """Who there is in a cluster."""
+    names = Names()
+    names.pod_sets = {one.name: tuple(each.name for each in one.pod_sets) for one in snapshot.workloads}
+    for kind, there in (
+        ("Node", [node.name for node in snapshot.nodes]),
+        ("ResourceFlavor", snapshot.flavors),
+        ("ClusterQueue", snapshot.cluster_queues),
+        ("Queue", snapshot.queues),
+        ("Namespace", snapshot.namespaces),
+    ):
+        for name in there:
+            names.add(kind, name)
+    return names
 
 
 def _instead(name: str, known: Iterable[str]) -> str:

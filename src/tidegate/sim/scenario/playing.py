@@ -61,6 +61,8 @@ def play(
     if progress is not None:
         simulation.on_settled.append(lambda world, _: progress(world.now))
     try:
+        if script.live is not None:
+            simulation.settle()
         for index, moment in enumerate(script.moments):
             _play(moment, simulation, result)
             _judge_laws(simulation, result, ("spec", "steps", index))

@@ -15,8 +15,9 @@ from tidegate.model.kinds.scenario import ScenarioNode, Trace
 from tidegate.model.problems import ManifestError, Problem
 from tidegate.model.problems import Path as Field
 from tidegate.scheduler import Node
+from tidegate.sim.live.adopting import Live
 from tidegate.sim.load.trace import Job, read_jobs
-from tidegate.sim.scenario.names import Names, UnknownNameError
+from tidegate.sim.scenario.names import Names, UnknownNameError, names_of
 from tidegate.sim.scenario.objects import Thing, taint, thing
 from tidegate.sim.scenario.script import Script
 from tidegate.sim.scenario.source import Document, Fault, MalformedError, documents, documents_in
@@ -26,13 +27,14 @@ from tidegate.sim.world import World
 _MOST_NODES = 100_000
 
 
-def read_scripts(path: Path) -> list[Script]:
-    """The scenarios of a file; MalformedError with everything that is wrong in it."""
+def read_scripts(path: Path, live: Live | None = None) -> list[Script]:
+    """The scenarios of a file, beginning with a live cluster if there is one; MalformedError with everything that is
+    wrong in it."""
     scripts: list[Script] = []
     faults: list[Fault] = []
     for document in documents(path):
         try:
-            scripts.append(_Reader(document, path).script(len(scripts)))
+            scripts.append(_Reader(document, path, live).script(len(scripts)))
         except MalformedError as error:
             faults += error.faults
     if faults:
@@ -54,6 +56,12 @@ def script_of_trace(path: Path, allocatable: Mapping[str, str]) -> Script:
     return _Reader(document, path).script(0)
 
 
+def script_of_live(live: Live) -> Script:
+    """A cluster on its own: nothing more comes."""
+    document = next(documents_in("kind: Scenario\nmetadata: {name: from-cluster}\nspec: {}", "--from-cluster"))
+    return _Reader(document, Path("--from-cluster"), live).script(0)
+
+
 def with_trace(script: Script, path: Path) -> Script:
     """The same world with the jobs of another trace; how its columns are called is the scenario's to say."""
     spec = script.scenario.spec
@@ -70,11 +78,12 @@ def located(error: ManifestError, document: Document, field: Field = ()) -> Malf
 class _Reader:
     """Reads one document."""
 
-    def __init__(self, document: Document, path: Path) -> None:
+    def __init__(self, document: Document, path: Path, live: Live | None = None) -> None:
         self.document = document
         self.folder = path.parent
         self.file = path
-        self.names = Names()
+        self.live = live
+        self.names = Names() if live is None else names_of(live.snapshot)
 
     def script(self, number: int) -> Script:
         value = self.document.value
@@ -90,7 +99,7 @@ class _Reader:
         moments = Steps(self.document, self.names).moments(scenario.spec.steps)
         self._check_synthetic(scenario)
         name = scenario.metadata.name or f"{self.file.stem}-{number + 1}"
-        return Script(name, self.document, scenario, things, moments, self._jobs(scenario))
+        return Script(name, self.document, scenario, things, moments, self._jobs(scenario), self.live)
 
     def _check_synthetic(self, scenario: Scenario) -> None:
         synthetic = scenario.spec.synthetic

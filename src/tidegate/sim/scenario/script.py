@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tidegate.model.kinds.scenario import Expectation, Scenario
 from tidegate.model.problems import Path as Field
 from tidegate.scheduler import Instant
+from tidegate.sim.live.adopting import Live
 from tidegate.sim.load.synthetic import enter_synthetic
 from tidegate.sim.load.trace import Job, enter_trace
 from tidegate.sim.scenario.objects import Thing
@@ -55,11 +56,13 @@ class Script:
     moments: tuple[Moment, ...] = ()
     jobs: tuple[Job, ...] = ()
     """Of the trace, if there is one."""
+    live: Live | None = None
+    """A cluster it begins with, if there is one."""
 
     @property
     def is_open_ended(self) -> bool:
         """Whether it goes on after its last step until everything has come to its end."""
-        return self.scenario.spec.synthetic is not None or bool(self.jobs)
+        return self.scenario.spec.synthetic is not None or bool(self.jobs) or self.live is not None
 
     @property
     def last_at(self) -> Instant:
@@ -72,6 +75,8 @@ class Script:
         """The world at the beginning, with all that is to come by itself."""
         spec = self.scenario.spec
         world = World(Delays(spec.delays.start.seconds, spec.delays.stop.seconds))
+        if self.live is not None:
+            self.live.enter(world)
         for one in self.things:
             one.apply(world)
         if spec.synthetic is not None:

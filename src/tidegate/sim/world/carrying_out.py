@@ -91,10 +91,11 @@ def _ends_in_time(application: Application, world: World) -> None:
     """A workload with `maxRunSeconds` surely ends that long after it was admitted."""
     if application.max_run_seconds is not None:
         ends = world.now + application.max_run_seconds
-        world.agenda.enter(ends, partial(_time_is_up, application, world, world.now))
+        world.agenda.enter(ends, partial(time_is_up, application, world, world.now))
 
 
-def _time_is_up(application: Application, world: World, admitted_at: int) -> None:
+def time_is_up(application: Application, world: World, admitted_at: int) -> None:
+    """It ends, if it is still the run that was admitted then."""
     if application.admitted_at == admitted_at and application.finished_at is None:
         world.finish(application)
 

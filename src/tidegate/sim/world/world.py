@@ -140,9 +140,10 @@ class World:
         batch.phase, batch.since = Phase.RUNNING, self.now
         application.changed()
         if group.runs is not None:
-            self.agenda.enter(self.now + group.runs, partial(self._run_out, application, group, batch))
+            self.agenda.enter(self.now + group.runs, partial(self.run_out, application, group, batch))
 
-    def _run_out(self, application: Application, group: PodGroup, batch: Batch) -> None:
+    def run_out(self, application: Application, group: PodGroup, batch: Batch) -> None:
+        """Pods have run as long as they do."""
         if batch.phase is Phase.RUNNING and batch.count:
             self.end_well(application, group, batch, batch.count)
 
@@ -163,9 +164,10 @@ class World:
         application.changed()
         if existed and self.delays.stop:
             going = group.enter(batch.flavor, count, Phase.GOING, self.now)
-            self.agenda.enter(self.now + self.delays.stop, partial(self._gone, application, group, going))
+            self.agenda.enter(self.now + self.delays.stop, partial(self.gone, application, group, going))
 
-    def _gone(self, application: Application, group: PodGroup, batch: Batch) -> None:
+    def gone(self, application: Application, group: PodGroup, batch: Batch) -> None:
+        """Pods that were going are gone."""
         group.take(batch, batch.count)
         application.changed()
         if application in self.leaving and not any(one.batches for one in application.pod_groups):
