@@ -44,6 +44,8 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("up", "tidegate.cli.machine.up", "make this machine a cluster: control plane, queues and node"),
         Command("down", "tidegate.cli.machine.down", "stop it, and every pod it runs"),
         Command("queue", "tidegate.cli.queued.queue", "create, list, stop and resume queues"),
+        Command("install", "tidegate.cli.installed.install", "put Tidegate on a Kubernetes: kinds, rights, operator"),
+        Command("uninstall", "tidegate.cli.installed.uninstall", "take it away again; work that waits is let go"),
         Command("operator", "tidegate.cli.installed.operator", "run the controllers and webhooks against a Kubernetes"),
     ),
     "With other schedulers": (

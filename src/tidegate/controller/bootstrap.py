@@ -10,7 +10,7 @@ from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.resources import CRDS
 from tidegate.kube.wire import Object, Resource
-from tidegate.model.kinds import GROUP, SERVED
+from tidegate.model.kinds import GROUP, SERVED, VERSION
 from tidegate.model.kinds.queue import ROOT
 
 MADE_FROM = "tidegate.dev/made-from"
@@ -24,13 +24,20 @@ async def install_kinds(client: Client) -> None:
     there = [each for each in (await client.list(CRDS)).items if each["spec"]["group"] == GROUP]
     if len(there) >= len(SERVED) and all(_made_from(each) == made_from for each in there):
         return  # To make them only to see that they are the same would take longer than all the rest of a start.
-    from tidegate.model.schema.definition import definitions
-
-    for definition in definitions():
-        definition["metadata"]["annotations"] = {MADE_FROM: made_from}
+    for definition in wanted_definitions():
         await client.apply(CRDS, definition, field_manager="tidegate", force=True)
     for kind in SERVED:
-        await _served(client, f"{kind.definition.plural}.{GROUP}")
+        await _served(client, kind.definition.plural)
+
+
+def wanted_definitions() -> list[Object]:
+    """Tidegate's CustomResourceDefinitions, each with what it was generated from."""
+    from tidegate.model.schema.definition import definitions
+
+    made, made_from = list(definitions()), _fingerprint()
+    for definition in made:
+        definition["metadata"]["annotations"] = {MADE_FROM: made_from}
+    return made
 
 
 def _made_from(definition: Object) -> str | None:
@@ -48,12 +55,19 @@ def _fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-async def _served(client: Client, name: str) -> None:
+async def _served(client: Client, plural: str) -> None:
+    """Returns when objects of a kind can be asked for: a server says that it knows a kind before it has set it up."""
+    resource: Resource[Object] = Resource(GROUP, VERSION, plural, "")
     for _ in range(_TRIES):
-        conditions = ((await client.get(CRDS, name)).get("status") or {}).get("conditions") or ()
-        if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
+        try:
+            await client.list(resource, limit=1)
+        except StatusError as not_yet:
+            if not_yet.code not in (404, 429, 503):
+                raise
+            await asyncio.sleep(_PAUSE_S)
+        else:
             return
-        await asyncio.sleep(_PAUSE_S)
+    name = f"{plural}.{GROUP}"
     raise TimeoutError(f"The server does not serve {name} yet. Look at the conditions of that definition.")
 
 

@@ -17,6 +17,22 @@ from tidegate.scheduler import Plan, Snapshot
 
 _WAITS_S = (1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 40960)
 _CYCLES_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_QUEUE = ("cluster_queue",)
+COUNTED: dict[str, tuple[tuple[str, ...], str]] = {
+    "admitted_workloads": (_QUEUE, "Workloads admitted."),
+    "evicted_workloads": ((*_QUEUE, "reason"), "Workloads evicted."),
+    "shrunk_workloads": (_QUEUE, "Times that a workload lost pods above its floor."),
+    "granted_pods": (_QUEUE, "Pods granted with an admission."),
+    "grown_pods": (_QUEUE, "Pods granted to those that were admitted already."),
+    "shrunk_pods": ((*_QUEUE, "reason"), "Pods taken back above the floor."),
+    "evicted_pods": ((*_QUEUE, "reason"), "Pods taken back with an eviction."),
+    "reclaimed_pods": (_QUEUE, "Pods that ended well and gave their quota back."),
+}
+MEASURED: dict[str, tuple[tuple[str, ...], str]] = {
+    "admission_attempt_duration_seconds": (("result",), "How long cycles took: looking, planning and writing."),
+    "admission_wait_time_seconds": (_QUEUE, "From creation, or eviction, to admission."),
+}
+"""By name: labels, and what it means."""
 
 
 class Metrics:
@@ -26,27 +42,25 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._standing = Standing()
         self._registry.register(self._standing)
-        queue = ("cluster_queue",)
-        self._cycles = Histogram(
-            "tidegate_admission_attempt_duration_seconds", "How long cycles took: looking, planning and writing.",
-            ("result",), buckets=_CYCLES_S, registry=self._registry,
-        )  # fmt: skip
-        self._admitted = self._counter("admitted_workloads", "Workloads admitted.", queue)
-        self._wait = Histogram(
-            "tidegate_admission_wait_time_seconds", "From creation, or eviction, to admission.",
-            queue, buckets=_WAITS_S, registry=self._registry,
-        )  # fmt: skip
-        self._evicted = self._counter("evicted_workloads", "Workloads evicted.", (*queue, "reason"))
-        self._shrunk = self._counter("shrunk_workloads", "Workloads that lost pods above their floor.", queue)
-        self._granted_pods = self._counter("granted_pods", "Pods granted with an admission.", queue)
-        self._grown_pods = self._counter("grown_pods", "Pods granted above what was held.", queue)
-        self._shrunk_pods = self._counter("shrunk_pods", "Pods taken back above the floor.", (*queue, "reason"))
-        self._evicted_pods = self._counter("evicted_pods", "Pods taken back with an eviction.", (*queue, "reason"))
-        self._reclaimed_pods = self._counter("reclaimed_pods", "Pods that ended well and gave their quota back.", queue)
+        self._cycles = self._histogram("admission_attempt_duration_seconds", _CYCLES_S)
+        self._wait = self._histogram("admission_wait_time_seconds", _WAITS_S)
+        self._admitted = self._counter("admitted_workloads")
+        self._evicted = self._counter("evicted_workloads")
+        self._shrunk = self._counter("shrunk_workloads")
+        self._granted_pods = self._counter("granted_pods")
+        self._grown_pods = self._counter("grown_pods")
+        self._shrunk_pods = self._counter("shrunk_pods")
+        self._evicted_pods = self._counter("evicted_pods")
+        self._reclaimed_pods = self._counter("reclaimed_pods")
         self._leads = Gauge("tidegate_leader", "1 where this replica leads.", registry=self._registry)
 
-    def _counter(self, name: str, text: str, labels: tuple[str, ...]) -> Counter:
+    def _counter(self, name: str) -> Counter:
+        labels, text = COUNTED[name]
         return Counter(f"tidegate_{name}", text, labels, registry=self._registry)
+
+    def _histogram(self, name: str, buckets: tuple[float, ...]) -> Histogram:
+        labels, text = MEASURED[name]
+        return Histogram(f"tidegate_{name}", text, labels, buckets=buckets, registry=self._registry)
 
     def follow(self, cache: Cache) -> None:
         """This replica leads, and this is what it sees."""

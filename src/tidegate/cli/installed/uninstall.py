@@ -1,0 +1,53 @@
+"""`tidegate uninstall`: takes the operator away and lets go what waits; what runs goes on running."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tidegate.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from tidegate.kube.client import Client
+
+_ABOUT = """\
+Webhooks and policy go first: nothing more is held. Applications that wait are let go as their owners wrote them,
+and gates of pods are lifted: all of it starts at once, as far as the cluster has room. What runs goes on running.
+Queues, ClusterQueues and Workloads stay, unless --crds is given as well."""
+
+
+def register(command: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    from tidegate.cli.installed.install import IN
+    from tidegate.cli.queued.cluster import options
+
+    command.epilog = _ABOUT
+    options(command, output=False)
+    add = command.add_argument
+    add("--keep-held", action="store_true", help="leave applications held and pods gated, for another scheduler")
+    add("--crds", action="store_true", help="the kinds too, with every Queue, Workload and QueueJob there is")
+    add("--yes", action="store_true", help="with --crds: do it without asking")
+    command.set_defaults(run=_run, installed_in=IN)
+
+
+def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.queued.cluster import on_cluster
+
+    async def work(client: Client, _: str) -> int:
+        return await _uninstall(client, told)
+
+    return on_cluster(told, work)
+
+
+async def _uninstall(client: Client, told: argparse.Namespace) -> int:
+    from tidegate.controller.installation.leaving import Leaving, counted, uninstall
+    from tidegate.model.jobs import builtin
+
+    if told.crds and not told.yes:
+        there = ", ".join(f"{count} {name}" for name, count in (await counted(client)).items()) or "no objects"
+        raise CommandError(f"--crds would delete {there} for good. Give --yes as well to do so.")
+    how = Leaving(told.namespace or told.installed_in, keep_held=told.keep_held, definitions=told.crds)
+    await uninstall(client, builtin(), how, lambda line: print(line, flush=True))
+    kept = "" if told.crds else " Its kinds and your queues are kept; --crds --yes deletes them."
+    print(f"Tidegate is uninstalled.{kept}")
+    return 0

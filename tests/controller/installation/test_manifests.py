@@ -1,0 +1,108 @@
+"""What is installed, as data: current in deploy/, least in rights, safe in its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidegate.cli.installed.operator import register
+from tidegate.cli.main import main
+from tidegate.controller.doors.hooks import Target, Where, mutating
+from tidegate.controller.installation.deployment import Choice, arguments, deployment
+from tidegate.controller.installation.rights import cluster_rules, own_rules, roles_for_people
+from tidegate.model.jobs import builtin
+from tools.generate_deploy import outdated
+
+Json = Any
+RULES = [*cluster_rules(builtin()), *own_rules()]
+
+
+def test_what_is_in_deploy_is_what_would_be_written_now() -> None:
+    assert outdated() == []
+
+
+def test_no_right_is_given_with_a_star() -> None:
+    for rule in RULES:
+        assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
+
+
+def test_of_secrets_and_configurations_it_may_touch_only_its_own() -> None:
+    for rule in RULES:
+        if {"secrets", "configmaps"} & set(rule["resources"]) or "admissionregistration.k8s.io" in rule["apiGroups"]:
+            assert rule["verbs"] == ["create"] or rule["resourceNames"]
+    assert not any("secrets" in rule["resources"] for rule in cluster_rules(builtin()))
+
+
+def test_every_kind_of_the_table_may_be_read_and_changed() -> None:
+    may = {(group, name) for rule in RULES for group in rule["apiGroups"] for name in rule["resources"]
+           if {"get", "list", "watch", "update"} <= set(rule["verbs"])}  # fmt: skip
+    assert {(entry.group, entry.plural) for entry in builtin().entries} <= may
+
+
+def test_nobody_of_the_people_may_grant() -> None:
+    granting = [
+        rule for role in roles_for_people() for rule in role["rules"] if "workloads/status" in rule["resources"]
+    ]
+    assert granting == []
+
+
+def test_the_operator_understands_the_arguments_of_its_deployment() -> None:
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    register(parser)
+    command, *rest = arguments(Choice("tidegate:dev", everywhere=True))
+    told = parser.parse_args(rest)
+    assert (command, told.manage, told.webhook_bind) == ("operator", "all", ":9443")
+
+
+def test_it_runs_as_nobody_on_a_file_system_it_cannot_write() -> None:
+    pod = deployment(Choice("tidegate:dev"))["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_no_webhook_is_asked_about_a_namespace_that_is_not_ruled(everywhere: bool) -> None:
+    """Judged as a server judges: by the labels of the namespace, and for prefixes by a condition."""
+    hooks = mutating(builtin(), Target(url="https://x"), Where(everywhere=everywhere, own="tidegate-system"))[
+        "webhooks"
+    ]
+    for name, labels in (("kube-system", {}), ("tidegate-system", {}), ("free", {"tidegate.dev/managed": "false"})):
+        for hook in hooks:
+            assert not _selects(hook["namespaceSelector"], {"kubernetes.io/metadata.name": name, **labels})
+    unlabelled = {"kubernetes.io/metadata.name": "team"}
+    assert any(_selects(hook["namespaceSelector"], unlabelled) for hook in hooks) is everywhere
+    for hook in hooks:
+        if _selects(hook["namespaceSelector"], unlabelled):
+            assert "!request.namespace.startsWith('kube-')" in [each["expression"] for each in hook["matchConditions"]]
+
+
+def _selects(selector: Json, labels: dict[str, str]) -> bool:
+    return all(
+        (labels.get(each["key"]) in each["values"]) is (each["operator"] == "In")
+        for each in selector["matchExpressions"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["install", "--replicas", "0"], "--replicas is below 1"),
+        (["operator", "--webhook-url", "http://x"], "--webhook-url is no https:// address"),
+        (["operator", "--webhook-url", "https://x", "--webhook-service", "a/b"], "say two places"),
+        (["operator", "--webhook-service", "only-a-name"], "is not NAMESPACE/NAME"),
+        (["operator", "--webhook-url", "https://x", "--webhook-bind", "9443"], "is not HOST:PORT"),
+        (["operator", "--metrics-bind", "here"], "is not HOST:PORT"),
+        (["operator", "--dialects", "nowhere.yaml"], "--dialects needs webhooks"),
+        (["operator", "--webhook-url", "https://x", "--dialects", "nowhere.yaml"], "cannot be read"),
+    ],
+)
+def test_wrong_flags_are_told_in_sentences(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert (said.out, len(said.err.splitlines())) == ("", 1)
+    assert says in said.err

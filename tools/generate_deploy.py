@@ -1,0 +1,85 @@
+"""Writes what follows from the operator's code: manifests in deploy/, and docs/reference/metrics.md.
+
+python tools/generate_deploy.py           writes them
+python tools/generate_deploy.py --check   says which are not current, and fails if any is not
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tidegate import __version__
+from tidegate.cli.installed.install import documents
+from tidegate.controller.installation.deployment import Choice
+from tidegate.controller.installation.objects import around
+from tidegate.controller.metrics.metrics import COUNTED, MEASURED
+from tidegate.controller.metrics.standing import GAUGES
+from tidegate.model.jobs import builtin
+from tidegate.model.kinds import GROUP, SERVED
+
+ROOT = Path(__file__).resolve().parents[1]
+MADE = "# Made by tools/generate_deploy.py from src/tidegate/controller/installation. Change that, not this.\n"
+
+_METRICS = """\
+# Metrics
+
+<!-- Made by tools/generate_deploy.py from src/tidegate/controller/metrics. Change that, not this. -->
+
+`tidegate operator --metrics-bind HOST:PORT` serves `/metrics` for Prometheus, `/healthz` (the process lives) and
+`/readyz` (it has read the queues and can judge). Names are Kueue's with the prefix `tidegate_` where the meaning is the
+same. Only the replica that leads (`tidegate_leader` is 1) shows how things stand; that is read when the page is asked
+for, so nothing is paid for it in between. Reasons are those of [waiting](../concepts/waiting-reasons.md), and for what is
+taken back the rule by which it was: `FairShare`, `FloorBeforeSurplus`, `WithinQueue`, `LowerPriority`, `NotWanted`,
+`Inactive`, `OverQuota`, `Drained`, `NoQueue`."""
+
+
+def files() -> dict[Path, str]:
+    """Everything that is generated: path below the root → content."""
+    choice = Choice(f"tidegate:{__version__}")
+    crds = sorted(f"crds/{kind.definition.plural}.{GROUP}.yaml" for kind in SERVED)
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [*crds, "tidegate.yaml"],
+        "images": [{"name": "tidegate", "newName": "tidegate", "newTag": __version__}],
+    }
+    return {
+        Path("deploy/tidegate.yaml"): MADE + documents(around(builtin(), choice)),
+        Path("docs/reference/metrics.md"): metrics_page(),
+        Path("deploy/kustomization.yaml"): MADE + documents([kustomization]).removeprefix("---\n"),
+    }
+
+
+def metrics_page() -> str:
+    """All metrics, from the tables they are made of."""
+    lines = [_METRICS]
+    for title, suffix, table in (
+        ("How things stand", "", {"leader": ((), "1 where this replica leads."), **GAUGES}),
+        ("What happened", "_total", COUNTED),
+        ("How long it took", "", MEASURED),
+    ):
+        lines += ["", f"## {title}", "", "| metric | labels | meaning |", "|---|---|---|"]
+        for name, (labels, text) in table.items():
+            lines.append(f"| `tidegate_{name}{suffix}` | {', '.join(f'`{each}`' for each in labels)} | {text} |")
+    return "\n".join([*lines, "", "The last are histograms: `_bucket`, `_sum`, `_count`.", ""])
+
+
+def outdated(root: Path = ROOT) -> list[Path]:
+    """Generated files that are not as they would be written now."""
+    return [path for path, text in files().items() if not (root / path).exists() or (root / path).read_text() != text]
+
+
+def main() -> int:
+    if "--check" in sys.argv[1:]:
+        for path in outdated():
+            print(f"{path} is not current; run python tools/generate_deploy.py")
+        return 1 if outdated() else 0
+    for path, text in files().items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
