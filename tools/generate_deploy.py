@@ -29,8 +29,8 @@ _METRICS = """\
 `tidegate operator --metrics-bind HOST:PORT` serves `/metrics` for Prometheus, `/healthz` (the process lives) and
 `/readyz` (it has read the queues and can judge). Names are Kueue's with the prefix `tidegate_` where the meaning is the
 same. Only the replica that leads (`tidegate_leader` is 1) shows how things stand; that is read when the page is asked
-for, so nothing is paid for it in between. Reasons are those of [waiting](../concepts/waiting-reasons.md), and for what is
-taken back the rule by which it was: `FairShare`, `FloorBeforeSurplus`, `WithinQueue`, `LowerPriority`, `NotWanted`,
+for, so nothing is paid for it in between. Reasons are those of [waiting](../concepts/waiting-reasons.md), and for what
+is taken back the rule by which it was: `FairShare`, `FloorBeforeSurplus`, `WithinQueue`, `LowerPriority`, `NotWanted`,
 `Inactive`, `OverQuota`, `Drained`, `NoQueue`."""
 
 

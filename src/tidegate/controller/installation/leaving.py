@@ -1,7 +1,8 @@
 """Taking Tidegate away. Nobody's work is left waiting for somebody who is gone.
 
 1. It loses its rights, so that it puts nothing back;  2. webhooks and policy go: nothing more is held;  3. what is held
-is let go as its owner wrote it, and gates are lifted;  4. the rest goes. What runs is not touched.
+is let go as its owner wrote it, and gates are lifted;  4. the rest goes. What runs goes on; only kinds whose pods are
+made behind a gate (a Deployment) roll over to pods without one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from tidegate.controller.doors import dialect, hooks
 from tidegate.controller.doors.keeping import RESOURCES as CONFIGURATIONS
 from tidegate.controller.installation.deployment import NAME
-from tidegate.controller.kinds import QUEUE_JOBS, WORKLOADS, queued_kinds
+from tidegate.controller.kinds import QUEUE_JOBS, WORKLOADS, served_kinds
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object, Resource
@@ -87,12 +88,13 @@ async def let_go(client: Client, kinds: Kinds) -> int:
     """Applications that we hold are as their owners wrote them, and run."""
     ours = await _held_by_us(client)
     changed = 0
-    for entry, resource in await queued_kinds(client, kinds):
-        if entry.group == GROUP:
+    for served in await served_kinds(client, kinds):
+        entry, resource = served.entry, served.resource
+        if entry.group == GROUP or entry.makes is not None:
             continue
         for obj in (await client.list(resource)).items:
             try:
-                wanted = _free(entry, obj, ours)
+                wanted = _free(entry, obj, kinds.prefix(entry), ours)
             except JobError:
                 continue
             if wanted != obj:
@@ -115,10 +117,10 @@ async def _held_by_us(client: Client) -> dict[tuple[str, str], bool]:
     }
 
 
-def _free(entry: JobKind, obj: Object, ours: dict[tuple[str, str], bool]) -> Object:
+def _free(entry: JobKind, obj: Object, prefix: str, ours: dict[tuple[str, str], bool]) -> Object:
     meta = obj["metadata"]
     notes = meta.get("annotations") or {}
-    key = (str(meta["namespace"]), str(notes.get(WORKLOAD) or workload_name(entry.kind, str(meta["name"]))))
+    key = (str(meta["namespace"]), str(notes.get(WORKLOAD) or workload_name(prefix, str(meta["name"]))))
     if key not in ours and SUBMITTER not in notes:
         return obj
     if entry.suspend is None:

@@ -67,6 +67,9 @@ def _application_rules(kinds: Kinds) -> list[Object]:
     for entry in kinds.entries:
         plurals.setdefault(entry.group, set()).add(entry.plural)
     rules = []
+    for entry in kinds.entries:
+        if entry.refers is not None:
+            rules.append(_rule(entry.group, [f"{kind.lower()}s" for kind in entry.refers.kinds], READ))
     for group, names in sorted(plurals.items()):
         if applications := names - {"pods"} if not group else names:
             rules.append(_rule(group, applications, [*READ, "update", "patch"]))
