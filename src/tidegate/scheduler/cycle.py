@@ -56,8 +56,6 @@ class Cycle:
         self._waits = False
         self._granted: set[TreeNode] = set()
         self._taken = 0
-        self.held_for: dict[int, str] = {}
-        """Row (by id) → the workload for which the room is held that its asks would get."""
 
     def take_back(self, names: Iterable[str], crowded: Iterable[TreeNode], held: Iterable[str]) -> None:
         """Before anybody is asked: what must go back, and who may start now that others are gone."""
@@ -80,7 +78,7 @@ class Cycle:
         """Let everybody have their turn; and again, while what happened may change the answer for those who wait."""
         for number in range(_MOST_PASSES):
             if number:
-                self.held_room.release()
+                self._release()
                 self.line.reopen()
                 self._ask_again()
             self._pass()
@@ -90,7 +88,6 @@ class Cycle:
 
     def _pass(self) -> None:
         self._waits, self._granted, self._taken = False, set(), len(self.draft.taken)
-        self.held_for.clear()
         while ask := self.line.next():
             if placement := self.fits(ask):
                 self.grant(ask, placement)
@@ -135,6 +132,7 @@ class Cycle:
             if self.draft.ledger.is_crowded(queue):
                 self.draft.take_again(taken)
             else:
+                self.line.changed(queue)
                 given_back = True
         return given_back
 
@@ -177,15 +175,13 @@ class Cycle:
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
         self._waits = True
-        held_for = self.held_room.in_the_way_of(ask)
-        if held_for is not None:
-            self.held_for[id(ask.row)] = held_for
         strict = ask.queue.rules.ordering is Ordering.STRICT
         if (strict or ask.kind.impatient) and can_ever_fit(ask, self.empty, self.books.holdings.get(ask.name)):
             if strict:
                 self.line.block(ask)
                 return
             self.held_room.hold(ask)
+            self.line.room_is_held(self.held_room.holds)
         self.line.set_aside(ask)
 
     @property
@@ -193,9 +189,14 @@ class Cycle:
         """Whether something is set aside or blocked, which time or an arrival may change."""
         return self.held_room.holds or self.line.blocks
 
+    def _release(self) -> None:
+        for queue in self.held_room.release():
+            self.line.changed(queue)
+        self.line.room_is_held(False)
+
     def close(self) -> None:
         """Nothing stays set aside: the next cycle decides anew."""
-        self.held_room.release()
+        self._release()
         if self.draft.taken:
             self.draft.ledger.nothing_is_fresh()
 

@@ -30,6 +30,7 @@ from tidegate.scheduler.report import standings, waiting
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.giveback import must_give_back
+from tidegate.scheduler.room.rights import Hopes
 from tidegate.scheduler.snapshot import Instant, Snapshot, Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
@@ -101,6 +102,8 @@ class Planner:
         if not self._changed and not report:
             return Plan(wake_at=min(self._moments(), default=None), unknown_policies=self._unknown_policies)
         self._line.reopen()
+        for queue in self._deserved.news():
+            self._line.changed(queue)
         known = Known(self._workloads, self._kept_out)
         cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, known)
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
@@ -144,9 +147,10 @@ class Planner:
         }
         self._tree = Tree(self._snapshot, cells)
         self._books = Books(self._tree)
-        self._line = Line(self._tree, self._books.ledger, self.policies, room_can_be_made=True)
-        self._empty = Ledger(self._tree)
         self._deserved = Deserved(self._tree, self.policies, self._snapshot)
+        self._hopes = Hopes(self._books, self._deserved)
+        self._line = Line(self._tree, self._books.ledger, self.policies, self._hopes)
+        self._empty = Ledger(self._tree)
         self._unknown_policies = tuple(
             sorted(node.name for node in self._tree.in_order if node.spec and node.spec.policy not in self.policies)
         )
@@ -220,8 +224,8 @@ class Planner:
             if not impatient:
                 heappush(self._patience, (ends + 1, workload.name))
         row = self._line.join(workload, queue, impatient=impatient)
-        # Behind one like it, that did not fit, it does not fit either.
-        self._changed = self._changed or not row.failed or row.asks[0][1] == workload.name
+        # Behind one like it, that was not served, it is not served either.
+        self._changed = self._changed or row.asks[0][1] == workload.name
 
     def _leave(self, workload: Workload) -> None:
         name = workload.name

@@ -65,7 +65,7 @@ def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
 def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -> Waiting:
     if blocker is not None and not ask.row.failed and (blocker.row, blocker.place) != (ask.row, ask.place):
         return behind(ask, holding, blocker.name)
-    held_for = cycle.held_for.get(id(ask.row))
+    held_for = cycle.held_room.in_the_way_of(ask)
     if held_for is not None and all(ask.row.hosts):
         return behind(ask, holding, held_for)
     return why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)

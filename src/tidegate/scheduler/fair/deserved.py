@@ -10,6 +10,8 @@ from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.resources import NOTHING, Resources
 from tidegate.scheduler.fair.demand import same_demand, standing, wanted
 from tidegate.scheduler.fair.fill import Fill
+from tidegate.scheduler.fair.mending import Mending, can_be_mended
+from tidegate.scheduler.fair.rewinding import Rewinding
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Snapshot, Workload
 from tidegate.scheduler.tree.node import TreeNode
@@ -27,6 +29,7 @@ class Deserved:
         self._requests = {name: queue.request for name, queue in snapshot.queues.items() if queue.request}
         self._totals: dict[str, Resources] = dict.fromkeys(self._requests, NOTHING)
         self._fill = Fill(tree, policies, self._demand)
+        self._kept: Mending | Rewinding = (Mending if can_be_mended(tree, policies) else Rewinding)(self._fill)
 
     def want(self, workload: Workload) -> None:
         """A workload wants something, or something else than before."""
@@ -64,16 +67,23 @@ class Deserved:
             self._settle()
         return self._fill.ledger.granted[node.index]
 
+    def news(self) -> set[TreeNode]:
+        """The Queues for which it may have become something else since this was last asked."""
+        if not self.settled:
+            self._settle()
+        moved, self._fill.moved = self._fill.moved, set()
+        return moved
+
     def _open(self, workload: Workload) -> None:
-        """Demand changes: what was handed out holds up to a workload's turn."""
+        """Demand changes."""
         self.settled = False
-        self._fill.rewind(workload)
+        self._kept.disturb(workload)
 
     def _settle(self) -> None:
         self.settled = True
         for name, request in self._requests.items():
             self._stand(name, request)
-        self._fill.run()
+        self._kept.run()
 
     def _count(self, workload: Workload, times: int) -> None:
         if workload.queue in self._totals:
@@ -87,8 +97,10 @@ class Deserved:
         workload = standing(name, (request - self._totals[name]).positive(), node)
         before = self._demand.get(workload.name)
         if before is not None:
-            self._fill.rewind(before)
+            if same_demand(before, workload):
+                return
+            self._kept.disturb(before)
             self._fill.leave(before)
-        self._fill.rewind(workload)
+        self._kept.disturb(workload)
         self._demand[workload.name] = workload
         self._fill.join(workload)

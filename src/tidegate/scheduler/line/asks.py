@@ -61,7 +61,7 @@ class Placement:
 class Row:
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("age_at", "asks", "failed", "hosts", "kind", "only", "pods", "queue", "rank", "tight")
+    __slots__ = ("age_at", "asks", "failed", "hosts", "kind", "only", "pieces", "pods", "queue", "rank")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
         self.queue = queue
@@ -74,24 +74,36 @@ class Row:
         self.asks: SortedList = SortedList()
         self.failed = False
         """Its first was looked at and does not fit: nobody of this row does, for now."""
-        self.tight = False
-        """It stopped fitting: those behind it may pass before its turn."""
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)
         """For every part the flavors that could host it, in order, and what its pods take there."""
         self.only: Placement | None = None
         """Where it must stand if it fits at all; None where there is a choice."""
         if all(len(options) == 1 for options in self.hosts):
             self.only = placed(self, [options[0][0] for options in self.hosts])
+        self.pieces = [[self.only.need]] if self.only else [*map(self._pieces, kind.parts, self.hosts)]
+        """For every part what must fit at once, one of these at least: all of it, or where it can be split one pod."""
+
+    def _pieces(self, part: Part, options: tuple[tuple[str, Need], ...]) -> list[Need]:
+        if not part.splits:
+            return [need for _, need in options]
+        return [self.queue.axes.pod(part.requests, flavor) for flavor, _ in options]
+
+    @property
+    def sizes(self) -> Iterator[tuple[int, int]]:
+        """Amounts by axis below which no room is enough."""
+        return (size for pieces in self.pieces for need in pieces for size in need)
 
 
 class Ask:
     """A floor, or one step of growth, of one workload."""
 
-    __slots__ = ("created", "kind", "name", "place", "queue", "row")
+    __slots__ = ("created", "kind", "name", "need", "place", "queue", "row")
 
-    def __init__(self, row: Row, place: Place) -> None:
+    def __init__(self, row: Row, place: Place, need: Need = ()) -> None:
         self.row = row
         self.place = place
+        self.need = need
+        """What it would take, for weighing it against others."""
         self.queue = row.queue
         self.kind = row.kind
         self.created: int = place[row.age_at]

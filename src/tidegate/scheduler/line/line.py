@@ -1,58 +1,60 @@
-"""The line: which ask is next.
+"""The line: who asks for what, in rows, and which ask is next.
 
 Within a Queue: priority, then floors before growth, floors by age, growth by the workload's own smallest share, then
-age. Between the children of a ClusterQueue its policy decides; each child stands there with the ask that is next
-below it: the first that fits, or the first that does not but might have room made for it, whichever comes first.
-
-A Queue keeps its rows in a heap by their first ask, a ClusterQueue its children by theirs; only the path of a Queue is
-weighed again when something happens in it. Entries that are out of date are recognised when they come up, and dropped.
+age. Between the children of a ClusterQueue its policy decides (`turns`); each child stands there with the ask that is
+next below it: the first that fits, or the first that does not but might have room made for it, whichever comes first.
+Everybody else is not looked at: what does not fit under the ceiling, and may take nothing from anybody, waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import count
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.line.asks import Ask, Kind, Place, Row, floor_kind, floor_place, growth
+from tidegate.scheduler.line.ceilings import Ceiling, Ceilings, under
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
-from tidegate.scheduler.line.tight import Watch
-from tidegate.scheduler.policies import DRF, Candidate, Drf, Policies
+from tidegate.scheduler.line.turns import Turns
+from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Workload
-from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
+
+Hopes = Callable[[Row], bool]
+"""Whether an ask that does not fit might have room made for it, or held."""
 
 
 class Line:
     """All asks, in the order of who is next. Holds are the ledger's: tell the line which Queue has `changed`."""
 
-    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, *, room_can_be_made: bool) -> None:
+    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, hopes: Hopes | None = None) -> None:
         self.tree = tree
         self.ledger = ledger
-        self.room_can_be_made = room_can_be_made
-        """Whether asks that do not fit have a turn too."""
-        self._policies = [_policy(node, policies) for node in tree.in_order]
-        self._watch = Watch(tree, ledger)
-        size = tree.size
-        self._rows: list[dict[Kind, Row]] = [{} for _ in range(size)]
-        self._heaps: list[list[Any]] = [[] for _ in range(size)]
-        self._tight_heaps: list[list[Any]] = [[] for _ in range(size)]
-        self._next: list[Ask | None] = [None] * size
-        self._need: list[Need] = [()] * size
-        self._current = [0] * size
-        self._versions = count(1)
-        self._stale: dict[TreeNode, None] = {}
+        self._hopes = hopes
+        self._ceilings = Ceilings(tree, ledger)
+        self._turns = Turns(tree, ledger, policies, self._ceilings, self._head)
+        self._asks_the_ledger = [
+            ledger.keeps or any(len(axes) > 1 for axes, _, _ in node.capped) for node in tree.in_order
+        ]
+        """Queues for which a ceiling does not say everything."""
+        self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
+        self._heaps: list[list[Any]] = [[] for _ in range(tree.size)]
+        self._offers = 0
         self._floors: dict[str, Row] = {}
         self._growth: dict[str, list[tuple[Row, Place]]] = {}
         self._failed: list[Row] = []
-        self._tight: list[Row] = []
         self._blocked: dict[int, Ask] = {}
+        self._room_is_held = False
+        self._ending: dict[Row, None] = {}
+        """Rows of asks that end for sure: those may use room that is held for somebody else."""
+        self.next = self._turns.next
+        self.next_below = self._turns.next_below
+        self.changed = self._turns.changed
+        self.is_tight = self._ceilings.is_tight
 
     # ── who asks ──
 
@@ -89,7 +91,9 @@ class Line:
         row = rows.get(kind)
         if row is None:
             row = rows[kind] = Row(queue, kind, self.tree.flavors)
-            self._watch.add(row)
+            self._ceilings.count(row, 1)
+            if kind.max_run_seconds is not None:
+                self._ending[row] = None
         return row
 
     def known_row(self, queue: TreeNode, kind: Kind) -> Row | None:
@@ -102,64 +106,46 @@ class Line:
             self._offer(row)
 
     def _offer(self, row: Row) -> None:
-        heaps = self._tight_heaps if row.tight else self._heaps
-        heappush(heaps[row.queue.index], (row.rank, row.asks[0], next(self._versions), row))
-        self._stale[row.queue] = None
+        self._offers += 1
+        heappush(self._heaps[row.queue.index], (row.rank, row.asks[0], self._offers, row))
+        self.changed(row.queue)
 
     def _remove(self, row: Row, at: Place) -> None:
         first = row.asks[0] == at
         row.asks.remove(at)
         if not row.asks:
             del self._rows[row.queue.index][row.kind]
-            self._stale[row.queue] = None
+            self._ceilings.count(row, -1)
+            self._ending.pop(row, None)
+            self.changed(row.queue)
         elif first and not row.failed:
             self._offer(row)
 
-    # ── whose turn it is ──
-
-    def next(self) -> Ask | None:
-        """Whose turn it is."""
-        self._freshen()
-        return next((ask for root in self.tree.roots if (ask := self._next[root.index])), None)
-
-    def _freshen(self) -> None:
-        for queue in list(self._stale):
-            for row in self._watch.squeezed(queue):
-                self._squeeze(row)
-        for queue in self._stale:
-            for node in queue.path:
-                self._weigh(node)
-        self._stale.clear()
-
-    def _squeeze(self, row: Row) -> None:
-        """Those behind an ask that does not fit any more may pass it, except where the first blocks the rest."""
-        strict = row.queue.rules.ordering is Ordering.STRICT
-        if row.tight or strict or not row.asks or place(row, self.ledger) is not None:
-            return
-        row.tight = True
-        self._tight.append(row)
-        if not row.failed:
-            row.failed = not self.room_can_be_made
-            self._failed += [row] * row.failed
-            self._offer(row)
-
-    def changed(self, queue: TreeNode) -> None:
-        """What a Queue holds is different: weigh its path again."""
-        self._stale[queue] = None
+    # ── who may not be served ──
 
     def set_aside(self, ask: Ask) -> None:
         """It does not fit: those behind it may pass, except those of its row."""
         ask.row.failed = True
         self._failed.append(ask.row)
-        self._stale[ask.queue] = None
+        self.changed(ask.queue)
 
     def block(self, ask: Ask) -> None:
         """It does not fit and may not be passed: nobody in its ClusterQueue is served any more."""
         assert ask.queue.parent is not None
         self._blocked[ask.queue.parent.index] = ask
-        for sibling in ask.queue.parent.children:
-            if sibling.is_queue:
-                self._stale[sibling] = None
+        self._doors_changed(ask.queue.parent)
+
+    def _doors_changed(self, cluster_queue: TreeNode) -> None:
+        for child in cluster_queue.children:
+            if child.is_queue:
+                self.changed(child)
+
+    def room_is_held(self, held: bool) -> None:
+        """Whether room is set aside for somebody, in which others may have a turn."""
+        if held is not self._room_is_held:
+            self._room_is_held = held
+            for row in self._ending:
+                self.changed(row.queue)
 
     @property
     def set_aside_rows(self) -> Sequence[Row]:
@@ -173,18 +159,13 @@ class Line:
 
     def reopen(self, since: int = 0) -> None:
         """Whoever was set aside or blocked may try again; `since`: only those set aside after so many."""
-        again = self._failed[since:] if since else [*self._failed, *self._tight]
-        for row in {id(row): row for row in again}.values():
-            if row.tight:
-                self._watch.add(row)
-            row.failed = row.tight = False
+        for row in self._failed[since:]:
+            row.failed = False
             if row.asks:
                 self._offer(row)
         del self._failed[since:]
-        self._tight = [row for row in self._tight if row.tight]
         for index in self._blocked:
-            for child in self.tree.in_order[index].children:
-                self._stale[child] = None
+            self._doors_changed(self.tree.in_order[index])
         self._blocked.clear()
 
     @property
@@ -196,103 +177,77 @@ class Line:
         """The ask that nobody in this Queue may pass."""
         return self._blocked.get(queue.parent.index) if queue.parent else None
 
+    # ── who stands where ──
+
     def rows(self, queue: TreeNode) -> Iterator[Row]:
         """The rows of a Queue that somebody stands in, in order."""
-        return iter(sorted(self._rows[queue.index].values(), key=lambda row: (row.rank, row.asks[0])))
-
-    def ahead(self, ask: Ask) -> int:
-        """How many asks of its Queue come before it."""
-        before = 0
-        for row in self._rows[ask.queue.index].values():
-            if row.rank == ask.row.rank:
-                before += row.asks.bisect_left(ask.place)
-            elif row.rank < ask.row.rank:
-                before += len(row.asks)
-        return before
+        return iter(sorted(self._rows[queue.index].values(), key=_order))
 
     def floor_row(self, name: str) -> Row | None:
         """Where a workload waits for its floor."""
         return self._floors.get(name)
 
-    def _weigh(self, node: TreeNode) -> None:
-        index = node.index
-        ask = self._next[index] = self._head(node) if node.is_queue else self._first_child(index)
-        version = self._current[index] = next(self._versions)
-        if ask is not None and node.parent is not None:
-            heappush(self._heaps[node.parent.index], (self._key(node, ask), version, index))
-
-    def _first_child(self, index: int) -> Ask | None:
-        heap, current = self._heaps[index], self._current
-        while heap:
-            _, version, child = heap[0]
-            if current[child] == version:
-                ask: Ask | None = self._next[child]
-                return ask
-            heappop(heap)
-        return None
-
-    def _head(self, queue: TreeNode) -> Ask | None:
+    def _head(self, queue: TreeNode, ceiling: Ceiling) -> Ask | None:
         """The first ask of a Queue that is worth looking at."""
         if queue.parent is not None and queue.parent.index in self._blocked:
             return None
-        row = _first(self._heaps[queue.index], tight=False)
-        tight = _first(self._tight_heaps[queue.index], tight=True)
-        if row is None or tight is None:
-            row = row or tight
-        elif self._place(tight) < self._place(row):
-            row = tight
+        row = self._first_open(queue)
         if row is None:
             return None
-        self._need[queue.index] = self._need_of(row)
-        return Ask(row, row.asks[0])
+        if queue.rules.ordering is Ordering.STRICT:
+            return self._ask(row, place(row, self.ledger) is not None)
+        if self._fits(row, ceiling) and (self._hopes is None or len(self._rows[queue.index]) == 1):
+            return self._ask(row, True)
+        return self._first_of_many(queue, ceiling)
 
-    def _place(self, row: Row) -> tuple[Any, ...]:
+    def _first_open(self, queue: TreeNode) -> Row | None:
+        """The first row that was not looked at in vain; entries that are out of date are dropped."""
+        heap = self._heaps[queue.index]
+        while heap:
+            _, first, _, row = heap[0]
+            if not row.failed and row.asks and row.asks[0] is first:
+                found: Row = row
+                return found
+            heappop(heap)
+        return None
+
+    def _first_of_many(self, queue: TreeNode, ceiling: Ceiling) -> Ask | None:
+        """The first that fits, or the first that does not but may hope, whose turn comes first."""
+        fitting: list[Row] = []
+        hopeful: list[Row] = []
+        for row in self._rows[queue.index].values():
+            if not row.failed:
+                if self._fits(row, ceiling):
+                    fitting.append(row)
+                elif (self._room_is_held and row in self._ending) or (self._hopes is not None and self._hopes(row)):
+                    hopeful.append(row)
+        fits = self._ask(min(fitting, key=_order), True) if fitting else None
+        hopes = self._ask(min(hopeful, key=_order), False) if hopeful else None
+        if fits is None or hopes is None:
+            return fits or hopes
+        return min(fits, hopes, key=self._place)
+
+    def _fits(self, row: Row, ceiling: Ceiling) -> bool:
+        """Whether there is room for a row: exact where it has one place to stand, or else as far as can be told."""
+        only = row.only
+        if only is None:
+            likely = all(any(under(ceiling, need) for need in pieces) for pieces in row.pieces)
+            return likely and place(row, self.ledger) is not None
+        if not under(ceiling, only.need):
+            return False
+        return not self._asks_the_ledger[row.queue.index] or self.ledger.fits(row.queue, only.need)
+
+    def _ask(self, row: Row, fits: bool) -> Ask:
+        """The first of a row, weighed by what it takes where it fits, or else in the flavors it would like best."""
+        placement = row.only or (place(row, self.ledger) if fits else None) or first_choice(row)
+        return Ask(row, row.asks[0], placement.need if placement else ())
+
+    def _place(self, ask: Ask) -> tuple[Any, ...]:
         """One that fits and one that does not, of the same Queue: whose turn comes first."""
-        index = row.queue.index
-        now = self.ledger.shares[index]
-        share = now if row.kind.impatient else self.ledger.share_with(row.queue, self._need_of(row))
-        return (share, row.rank, row.asks[0])
-
-    def _need_of(self, row: Row) -> Need:
-        """What it would take, for weighing it: where it fits, or else in the flavors it would like best."""
-        placement = row.only or place(row, self.ledger) or first_choice(row)
-        return placement.need if placement else ()
-
-    def _key(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
-        """Where a child stands among its siblings, with the ask that is next below it."""
-        assert node.parent is not None
-        now = self.ledger.shares[node.index]
-        share = now if ask.row.kind.impatient else self.ledger.share_with(node, self._need[ask.queue.index])
-        policy = self._policies[node.parent.index]
-        if policy is None:
-            return (share, ask.created, node.name)
-        unit = node.parent.unit
-        candidate = Candidate(
-            name=node.name,
-            weight=node.weight,
-            share=Fraction(share, unit),
-            share_now=Fraction(now, unit),
-            workload=ask.name,
-            priority=ask.kind.priority,
-            created=ask.created,
-            pods=ask.row.pods,
-            is_floor=ask.kind.is_floor,
-        )
-        return (policy.order(candidate), ask.created, node.name)
+        now = self.ledger.shares[ask.queue.index]
+        share = now if ask.kind.impatient else self.ledger.share_with(ask.queue, ask.need)
+        return (share, ask.row.rank, ask.place)
 
 
-def _first(heap: list[Any], *, tight: bool) -> Row | None:
-    """The first row of a heap, without those that are out of date."""
-    while heap:
-        _, first, _, row = heap[0]
-        if row.tight is tight and not row.failed and row.asks and row.asks[0] is first:
-            found: Row = row
-            return found
-        heappop(heap)
-    return None
-
-
-def _policy(node: TreeNode, policies: Policies) -> Any:
-    """None for drf, whose order is the share alone and can stay an integer."""
-    policy = policies.get(node.rules.policy) or policies[DRF]
-    return None if type(policy) is Drf else policy
+def _order(row: Row) -> tuple[Any, ...]:
+    return (row.rank, row.asks[0])

@@ -56,11 +56,13 @@ class HeldRoom:
         self._holds.append(hold)
         self._reserve(hold, 1)
 
-    def release(self) -> None:
-        """Set nothing aside any more."""
+    def release(self) -> list[TreeNode]:
+        """Set nothing aside any more; the Queues for which something was."""
         for hold in self._holds:
             self._reserve(hold, -1)
+        queues = [hold.ask.queue for hold in self._holds]
         self._holds.clear()
+        return queues
 
     def in_the_way_of(self, ask: Ask) -> str | None:
         """The workload for which room is held that this ask would otherwise get."""

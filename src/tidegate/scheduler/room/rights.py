@@ -25,10 +25,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
-from tidegate.scheduler.line.asks import Ask, Placement
+from tidegate.scheduler.fair.deserved import Deserved
+from tidegate.scheduler.line.asks import Ask, Placement, Row
 from tidegate.scheduler.line.fit import in_one_flavor_each, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
+from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.victims import Victims
 from tidegate.scheduler.tree.cells import Need
@@ -49,6 +51,27 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
         if _take(ask, draft, placement, rights):
             return placement
     return None
+
+
+class Hopes:
+    """Who might have room made, or held, although it does not fit. It is asked again when the Queue, or what it
+    deserves, has changed."""
+
+    def __init__(self, books: Books, deserved: Deserved) -> None:
+        self._books = books
+        self._deserved = deserved
+
+    def __call__(self, row: Row) -> bool:
+        queue = row.queue
+        if row.kind.impatient or (row.kind.is_floor and _takes_within(queue, self._books)):
+            return True
+        due, ledger = self._deserved.share(queue), self._books.ledger
+        return any(ledger.share_with(queue, way.need) <= due for way in in_one_flavor_each(row))
+
+
+def _takes_within(queue: TreeNode, books: Books) -> bool:
+    """Whether a floor might take something in its own Queue."""
+    return queue.rules.preemption.within_queue is not WithinQueue.NEVER or any(books.with_surplus(queue))
 
 
 def _ways(ask: Ask, empty: Ledger) -> Iterator[Placement]:
@@ -103,8 +126,7 @@ class _Rights:
     def any(self) -> bool:
         if self.modest:
             return True
-        own = self.within is not WithinQueue.NEVER or any(self.draft.books.with_surplus(self.ask.queue))
-        return self.ask.kind.is_floor and own
+        return self.ask.kind.is_floor and _takes_within(self.ask.queue, self.draft.books)
 
     def enter(self, node: TreeNode) -> bool:
         """Whether anything below a node might be taken at all."""

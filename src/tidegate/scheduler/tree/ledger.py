@@ -135,6 +135,10 @@ class Ledger:
                 excess[self.tree.axes.resource[axis]] -= min(amount, over)
         return max(map(mul, excess, node.scale), default=0)
 
+    def granted_anything(self, node: TreeNode) -> bool:
+        """Whether anybody below a node holds something that counts."""
+        return any(self.granted[node.index])
+
     def keeps_all(self, node: TreeNode, axes: Iterable[int]) -> bool:
         """Whether taking from a node would free nothing of these cells for others, since it keeps them for itself."""
         if not self.keeps or node.kept is None:

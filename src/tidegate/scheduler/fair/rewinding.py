@@ -1,0 +1,47 @@
+"""Rewinding: what was handed out holds up to the turn of who changed; from there on it is handed out again.
+
+Who asks makes no difference before it is their turn in their own Queue. So all later grants are undone, the last first,
+and handing out goes on from that moment. It is right whatever the order of turns follows: several flavors, Strict,
+other policies. A workload that comes last in its Queue costs a few grants; one that was served first costs all of them.
+"""
+
+from __future__ import annotations
+
+from tidegate.model.kinds.cluster_queue import Ordering
+from tidegate.scheduler.fair.fill import Fill, can_ever_fit
+from tidegate.scheduler.line.asks import floor_place, floor_rank
+from tidegate.scheduler.line.fit import place
+from tidegate.scheduler.snapshot import Workload
+from tidegate.scheduler.tree.ledger import Ledger
+
+
+class Rewinding:
+    """Keeps a Fill true as demand changes."""
+
+    def __init__(self, fill: Fill) -> None:
+        self.fill = fill
+        self._empty = Ledger(fill.tree)
+
+    def disturb(self, workload: Workload) -> None:
+        """What a workload wants is about to change: back to the moment when it is, or would be, its turn."""
+        queue = self.fill.tree.nodes[workload.queue]
+        own = (floor_rank(workload), floor_place(workload))
+        given = self.fill.given
+        kept = 0 if self.fill.line.blocks else len(given)
+        while kept and not (given[kept - 1].queue is queue and given[kept - 1].order < own):
+            kept -= 1
+        self.fill.back_to(kept)
+
+    def run(self) -> None:
+        """Hand out what there is to those who want it now."""
+        fill = self.fill
+        while ask := fill.line.next():
+            placement = place(ask.row, fill.ledger)
+            if placement is not None:
+                fill.grant(ask, placement)
+            elif ask.queue.rules.ordering is Ordering.STRICT and can_ever_fit(
+                ask, self._empty, fill.holdings.get(ask.name)
+            ):
+                fill.line.block(ask)
+            else:
+                fill.line.set_aside(ask)

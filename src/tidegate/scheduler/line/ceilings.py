@@ -1,0 +1,109 @@
+"""Ceilings: how large an ask may be and still fit, below every node.
+
+A Queue stands in line with its first ask *that fits*, and an ask may stop fitting because of what others were granted.
+Nobody goes round to tell: what still fits below a node is one amount per cell, its *ceiling*, the largest that somebody
+asks for and for which there is room. It changes only when room falls below (or rises above) a size that is asked for,
+so there are few of them, and what was found out below a node under one ceiling holds whenever that is the ceiling.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+
+from tidegate.scheduler.line.asks import Row
+from tidegate.scheduler.tree.cells import Need
+from tidegate.scheduler.tree.ledger import Ledger
+from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
+from tidegate.scheduler.tree.tree import Tree
+
+Ceiling = tuple[int, ...]
+"""By axis."""
+
+
+class Ceilings:
+    """The sizes that are asked for, and which of them fit below a node."""
+
+    def __init__(self, tree: Tree, ledger: Ledger) -> None:
+        self._ledger = ledger
+        width = len(tree.axes)
+        self._none: Ceiling = (NO_BOUND,) * width
+        self._asked: list[dict[int, int]] = [{} for _ in range(width)]
+        self._sizes: list[list[int]] = [[] for _ in range(width)]
+        nodes = [*tree.in_order, *filter(None, [tree.machines])]
+        self._bounds = [_bounds(node) for node in nodes]
+        self._lends_inside = [ledger.keeps and any(one.kept for one in node.below()) for node in nodes]
+        self._machines = tree.machines
+
+    def count(self, row: Row, times: int) -> None:
+        """Somebody asks for this much (-1: nobody of this row does any more)."""
+        for axis, amount in row.sizes:
+            asked = self._asked[axis]
+            rows = asked.get(amount, 0) + times
+            if rows:
+                if amount not in asked:
+                    insort(self._sizes[axis], amount)
+                asked[amount] = rows
+            else:
+                del asked[amount]
+                del self._sizes[axis][bisect_left(self._sizes[axis], amount)]
+
+    def over(self, root: TreeNode) -> Ceiling:
+        """What stands above a root."""
+        shared = self._machines is not None and root.path[-1] is self._machines
+        return self.at(self._machines, self._none) if shared and self._machines else self._none
+
+    def at(self, node: TreeNode, above: Ceiling) -> Ceiling:
+        """The ceiling below a node, given the one above it."""
+        bounds = self._bounds[node.index]
+        if not bounds:
+            return above
+        ceiling = list(above)
+        for axis, most in bounds:
+            sizes = self._sizes[axis]
+            fitting = bisect_right(sizes, self._free(node, axis, most))
+            largest = sizes[fitting - 1] if fitting else 0
+            if largest < ceiling[axis]:
+                ceiling[axis] = largest
+        return tuple(ceiling)
+
+    def whole(self, node: TreeNode) -> Ceiling:
+        """The ceiling below a node if nobody held anything at it or above it."""
+        ceiling = list(self._none)
+        for above in node.path:
+            for axis, most in self._bounds[above.index]:
+                sizes = self._sizes[axis]
+                fitting = bisect_right(sizes, most)
+                ceiling[axis] = min(ceiling[axis], sizes[fitting - 1] if fitting else 0)
+        return tuple(ceiling)
+
+    def is_tight(self, node: TreeNode) -> bool:
+        """Whether there is not room for everybody in line any more, one at a time, whom the node could hold at all."""
+        for axis, most in self._bounds[node.index]:
+            sizes = self._sizes[axis]
+            if bisect_right(sizes, most) > bisect_right(sizes, self._free(node, axis, most)):
+                return True
+        return False
+
+    def _free(self, node: TreeNode, axis: int, most: int) -> int:
+        left = most - self._ledger.granted[node.index][axis]
+        if self._lends_inside[node.index]:
+            # Who asks inside what it keeps for itself takes nothing new from here: that is seen when it is looked at.
+            return max(0, left)
+        return min(max(0, left), self._ledger.free(node, axis))
+
+
+def _bounds(node: TreeNode) -> list[tuple[int, int]]:
+    """What a node may hold, by axis. A Queue's limit over several flavors is no such bound."""
+    bounds = {axis: most for axis, most in enumerate(node.most) if most != NO_BOUND}
+    for axes, limit, _ in node.capped:
+        if len(axes) == 1:
+            bounds[axes[0]] = min(limit, bounds.get(axes[0], limit))
+    return sorted(bounds.items())
+
+
+def under(ceiling: Ceiling, need: Need) -> bool:
+    """Whether a need is below a ceiling in every cell."""
+    for axis, amount in need:  # noqa: SIM110 - this is asked thousands of times a cycle
+        if amount > ceiling[axis]:
+            return False
+    return True

@@ -1,0 +1,156 @@
+"""Turns: which of the children of a ClusterQueue is next, and below it, and so down to a Queue and its ask.
+
+A ClusterQueue keeps its children in a heap by their policy's order, one heap per ceiling under which it was asked. A
+child that changed is weighed again when a heap is next looked at, so a turn costs the paths of the Queues in which
+something happened since, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import Any
+
+from tidegate.scheduler.line.asks import Ask
+from tidegate.scheduler.line.ceilings import Ceiling, Ceilings
+from tidegate.scheduler.policies import DRF, Candidate, Drf, Policies
+from tidegate.scheduler.tree.ledger import Ledger
+from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.tree import Tree
+
+_MOST_VIEWS = 8
+
+Head = Callable[[TreeNode, Ceiling], Ask | None]
+"""The ask of a Queue that is next under a ceiling."""
+
+
+_Place = tuple[Any, int, TreeNode, Ask]
+"""Where a child stands, as of which change, which it is, and with which ask."""
+
+
+class _View:
+    """The children of a ClusterQueue in order, as they were when it was last looked at."""
+
+    __slots__ = ("heap", "seen", "version")
+
+    def __init__(self) -> None:
+        self.heap: list[_Place] = []
+        self.version: dict[TreeNode, int] = {}
+        self.seen = -1
+        """How many changes below it had happened by then."""
+
+
+class Turns:
+    """Who is next, of all that stand in line."""
+
+    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, ceilings: Ceilings, head: Head) -> None:
+        self.tree = tree
+        self.ledger = ledger
+        self._policies = [_policy(node, policies) for node in tree.in_order]
+        self._ceilings = ceilings
+        self._head = head
+        self._views: list[dict[Ceiling, _View]] = [{} for _ in range(tree.size)]
+        self._changes: list[list[TreeNode]] = [[] for _ in range(tree.size)]
+        self._forgotten = [0] * tree.size
+        """How many changes are not in the list any more."""
+        self._versions = 0
+
+    def next(self) -> Ask | None:
+        """Whose turn it is."""
+        for root in self.tree.roots:
+            ask = self._first(root, self._ceilings.over(root))
+            if ask is not None:
+                return ask
+        return None
+
+    def changed(self, queue: TreeNode) -> None:
+        """What a Queue asks for, or holds, is different."""
+        node, changes = queue, self._changes
+        while node.parent is not None:
+            changes[node.parent.index].append(node)
+            node = node.parent
+
+    def next_below(self, node: TreeNode) -> tuple[tuple[Any, ...], TreeNode, Ask] | None:
+        """Which child of a node would be next if there were room: where it stands, which it is, and with what. A Queue
+        is its own child."""
+        ceiling = self._ceilings.whole(node)
+        if node.is_queue:
+            ask = self._head(node, ceiling)
+            return None if ask is None else ((), node, ask)
+        foremost = self._foremost(node, ceiling)
+        return None if foremost is None else (foremost[0], foremost[2], foremost[3])
+
+    def _first(self, node: TreeNode, above: Ceiling) -> Ask | None:
+        ceiling = self._ceilings.at(node, above)
+        if node.is_queue:
+            return self._head(node, ceiling)
+        foremost = self._foremost(node, ceiling)
+        return None if foremost is None else foremost[3]
+
+    def _foremost(self, node: TreeNode, ceiling: Ceiling) -> _Place | None:
+        view = self._views[node.index].get(ceiling) or self._open(node, ceiling)
+        for child in self._missed(node, view):
+            version = self._versions = self._versions + 1
+            view.version[child] = version
+            ask = self._first(child, ceiling)
+            if ask is not None:
+                heappush(view.heap, (self._key(child, ask), version, child, ask))
+        heap, current = view.heap, view.version
+        while heap:
+            _, version, child, _ = heap[0]
+            if current[child] == version:
+                return heap[0]
+            heappop(heap)
+        return None
+
+    def _open(self, node: TreeNode, ceiling: Ceiling) -> _View:
+        views = self._views[node.index]
+        if len(views) >= _MOST_VIEWS:
+            del views[next(iter(views))]
+        view = views[ceiling] = _View()
+        return view
+
+    def _missed(self, node: TreeNode, view: _View) -> Iterable[TreeNode]:
+        """The children in which something happened since a view was looked at."""
+        changes, forgotten = self._changes[node.index], self._forgotten[node.index]
+        seen, now = view.seen, forgotten + len(changes)
+        view.seen = now
+        if len(changes) > 64 + 2 * len(node.children):
+            self._forgotten[node.index] = now
+            self._changes[node.index] = []
+        if seen < forgotten:
+            return node.children
+        if seen == now:
+            return ()
+        if seen == now - 1:
+            return (changes[-1],)
+        return dict.fromkeys(changes[seen - forgotten :])
+
+    def _key(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
+        """Where a child stands among its siblings, with the ask that is next below it."""
+        assert node.parent is not None
+        now = self.ledger.shares[node.index]
+        share = now if ask.row.kind.impatient else self.ledger.share_with(node, ask.need)
+        policy = self._policies[node.parent.index]
+        if policy is None:
+            return (share, ask.created, node.name)
+        unit = node.parent.unit
+        candidate = Candidate(
+            name=node.name,
+            weight=node.weight,
+            share=Fraction(share, unit),
+            share_now=Fraction(now, unit),
+            workload=ask.name,
+            priority=ask.kind.priority,
+            created=ask.created,
+            pods=ask.row.pods,
+            is_floor=ask.kind.is_floor,
+        )
+        return (policy.order(candidate), ask.created, node.name)
+
+
+def _policy(node: TreeNode, policies: Policies) -> Any:
+    """None for drf, whose order is the share alone and can stay an integer."""
+    policy = policies.get(node.rules.policy) or policies[DRF]
+    return None if type(policy) is Drf else policy
