@@ -54,6 +54,8 @@ class Planner:
         self._now: Instant = 0
         self._changed = True
         """Whether a cycle could decide anything that the last one did not."""
+        self._somebody_waits = False
+        """Whether the last cycle left anybody in line."""
         self._crowded: set[TreeNode] = set()
         """Nodes that may hold more than they are allowed."""
         self._build()
@@ -102,8 +104,10 @@ class Planner:
         if not self._changed and not report:
             return Plan(wake_at=min(self._moments(), default=None), unknown_policies=self._unknown_policies)
         self._line.reopen()
-        for queue in self._deserved.news():
-            self._line.changed(queue)
+        if self._somebody_waits:
+            # What they may hope for depends on what is deserved; else that is worked out when somebody does not fit.
+            for queue in self._deserved.news():
+                self._line.changed(queue)
         known = Known(self._workloads, self._kept_out)
         cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, known)
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
@@ -121,6 +125,7 @@ class Planner:
         cycle.close()
         for name, holding in cycle.draft.touched.items():
             self._assume(holding, moved=name in cycle.stepped_aside)
+        self._somebody_waits = bool(self._line)
         return made
 
     def _assume(self, holding: Holding, *, moved: bool) -> None:
@@ -162,6 +167,7 @@ class Planner:
         self._backoffs: list[tuple[Instant, str]] = []
         self._patience: list[tuple[Instant, str]] = []
         self._crowded = set(self._tree.in_order)
+        self._somebody_waits = False
         for workload in self._workloads.values():
             self._enter(workload)
 

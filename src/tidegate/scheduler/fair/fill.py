@@ -93,7 +93,11 @@ class Fill:
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""
-        self.given_in[given.queue.index].remove(given)
+        given_in = self.given_in[given.queue.index]
+        if given_in[-1] is given:
+            given_in.pop()
+        else:
+            given_in.remove(given)
         given.undone = True
         holding = self.holdings[given.name]
         self.ledger.grant(given.queue, given.placement.need, -1)

@@ -61,7 +61,7 @@ class Placement:
 class Row:
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("age_at", "asks", "failed", "hosts", "kind", "only", "pieces", "pods", "queue", "rank")
+    __slots__ = ("age_at", "asks", "failed", "first", "hosts", "kind", "only", "pieces", "pods", "queue", "rank")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
         self.queue = queue
@@ -72,6 +72,8 @@ class Row:
         """Where in a place the age of a workload stands, its name behind it."""
         self.pods = sum(part.pods for part in kind.parts)
         self.asks: SortedList = SortedList()
+        self.first: Place | None = None
+        """The first of them."""
         self.failed = False
         """Its first was looked at and does not fit: nobody of this row does, for now."""
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)

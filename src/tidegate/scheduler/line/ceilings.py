@@ -86,6 +86,8 @@ class Ceilings:
 
     def _free(self, node: TreeNode, axis: int, most: int) -> int:
         left = most - self._ledger.granted[node.index][axis]
+        if self._ledger.all_is_free_or_granted:
+            return left
         if self._lends_inside[node.index]:
             # Who asks inside what it keeps for itself takes nothing new from here: that is seen when it is looked at.
             return max(0, left)

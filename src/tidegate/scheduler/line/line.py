@@ -56,6 +56,10 @@ class Line:
         self.changed = self._turns.changed
         self.is_tight = self._ceilings.is_tight
 
+    def __bool__(self) -> bool:
+        """Whether anybody stands in it."""
+        return bool(self._floors or self._growth)
+
     # ── who asks ──
 
     def join(self, workload: Workload, queue: TreeNode, *, impatient: bool = False) -> Row:
@@ -68,8 +72,8 @@ class Line:
         """A workload that is admitted asks for its next steps."""
         assert holding.queue is not None
         asks = []
-        for index in range(len(holding.granted)):
-            wanted = growth(holding, index)
+        for index, pod_set in enumerate(holding.workload.pod_sets):
+            wanted = growth(holding, index) if holding.count(index) < pod_set.wanted else None
             if wanted is not None:
                 row = self.row(holding.queue, wanted[0])
                 self._add(row, wanted[1])
@@ -102,23 +106,28 @@ class Line:
 
     def _add(self, row: Row, at: Place) -> None:
         row.asks.add(at)
-        if row.asks[0] is at and not row.failed:
-            self._offer(row)
+        if row.first is None or at < row.first:
+            row.first = at
+            if not row.failed:
+                self._offer(row)
 
     def _offer(self, row: Row) -> None:
         self._offers += 1
-        heappush(self._heaps[row.queue.index], (row.rank, row.asks[0], self._offers, row))
+        heappush(self._heaps[row.queue.index], (row.rank, row.first, self._offers, row))
         self.changed(row.queue)
 
     def _remove(self, row: Row, at: Place) -> None:
-        first = row.asks[0] == at
-        row.asks.remove(at)
-        if not row.asks:
+        if row.first != at:
+            row.asks.remove(at)
+            return
+        del row.asks[0]
+        row.first = row.asks[0] if row.asks else None
+        if row.first is None:
             del self._rows[row.queue.index][row.kind]
             self._ceilings.count(row, -1)
             self._ending.pop(row, None)
             self.changed(row.queue)
-        elif first and not row.failed:
+        elif not row.failed:
             self._offer(row)
 
     # ── who may not be served ──
@@ -161,7 +170,7 @@ class Line:
         """Whoever was set aside or blocked may try again; `since`: only those set aside after so many."""
         for row in self._failed[since:]:
             row.failed = False
-            if row.asks:
+            if row.first is not None:
                 self._offer(row)
         del self._failed[since:]
         for index in self._blocked:
@@ -205,7 +214,7 @@ class Line:
         heap = self._heaps[queue.index]
         while heap:
             _, first, _, row = heap[0]
-            if not row.failed and row.asks and row.asks[0] is first:
+            if row.first is first and not row.failed:
                 found: Row = row
                 return found
             heappop(heap)
@@ -240,7 +249,8 @@ class Line:
     def _ask(self, row: Row, fits: bool) -> Ask:
         """The first of a row, weighed by what it takes where it fits, or else in the flavors it would like best."""
         placement = row.only or (place(row, self.ledger) if fits else None) or first_choice(row)
-        return Ask(row, row.asks[0], placement.need if placement else ())
+        assert row.first is not None
+        return Ask(row, row.first, placement.need if placement else ())
 
     def _place(self, ask: Ask) -> tuple[Any, ...]:
         """One that fits and one that does not, of the same Queue: whose turn comes first."""
@@ -250,4 +260,4 @@ class Line:
 
 
 def _order(row: Row) -> tuple[Any, ...]:
-    return (row.rank, row.asks[0])
+    return (row.rank, row.first)

@@ -108,9 +108,9 @@ class Draft:
 
     def pass_on(self, holding: Holding) -> None:
         """Who lost something and took as much from others keeps it: those gave it for whoever it was lost to."""
-        lost = next((taken for taken in self.taken if taken.holding is holding), None)
-        if lost is None:
+        if holding.workload.name not in self.gave_way:
             return
+        lost = next(taken for taken in self.taken if taken.holding is holding)
         for taken in self.taken_for(holding.workload.name):
             self._give_for(taken, lost.needed_by)
             if lost.needed_by is None:

@@ -177,6 +177,11 @@ class Ledger:
         taken = max(self.granted[node.index][axis], self.inner[node.index][axis])
         return max(0, bound - taken - self._unusable(node, axis))
 
+    @property
+    def all_is_free_or_granted(self) -> bool:
+        """Whether nothing is kept, going or set aside anywhere."""
+        return not (self.keeps or self._unusable_anywhere)
+
     def fits(self, queue: TreeNode, need: Need, *, held: bool = False) -> bool:
         """Whether all of it can be granted below this Queue now, or (`held`) once pods on their way out are gone."""
         if self.keeps or self._unusable_anywhere or queue.capped:
