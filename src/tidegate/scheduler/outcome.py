@@ -41,12 +41,9 @@ def decisions(draft: Draft) -> Plan:
 def carried_out(holding: Holding, now: Instant) -> Workload:
     """A workload as it is once what the plan says of it is done; its pods are still where they were."""
     workload = holding.workload
-    pod_sets = tuple(
-        replace(pod_set, granted=_positive(granted), held=_positive(held))
-        for pod_set, granted, held in zip(workload.pod_sets, holding.granted, holding.held, strict=True)
-    )
     if not holding.admitted and workload.admitted_at is None:
         return workload
+    pod_sets = tuple(map(_granted, workload.pod_sets, holding.granted, holding.held))
     if holding.admitted:
         at = now if workload.admitted_at is None else workload.admitted_at
         return replace(workload, pod_sets=pod_sets, admitted_at=at)
@@ -57,6 +54,23 @@ def carried_out(holding: Holding, now: Instant) -> Workload:
         waiting_since=now,
         evictions=workload.evictions + 1,
         requeue_at=now + backoff_seconds(workload.evictions),
+    )
+
+
+def _granted(pod_set: PodSet, granted: Mapping[str, int], held: Mapping[str, int]) -> PodSet:
+    # Written out, since `replace` looks at every field of a class, and this is done for everybody who is admitted.
+    return PodSet(
+        name=pod_set.name,
+        count=pod_set.count,
+        floor=pod_set.floor,
+        step=pod_set.step,
+        requests=pod_set.requests,
+        node_selector=pod_set.node_selector,
+        mixes=pod_set.mixes,
+        granted=_positive(granted),
+        held=_positive(held),
+        present=pod_set.present,
+        ended=pod_set.ended,
     )
 
 

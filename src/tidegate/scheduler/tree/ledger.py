@@ -56,6 +56,7 @@ class Ledger:
         self.granted = [[0] * width for _ in range(nodes)]
         self.excess = [[0] * len(tree.axes.resources) for _ in range(nodes)]
         self.shares = [0] * nodes
+        self._one_flavor = width == len(tree.axes.resources)
         self.keeps = any(node.kept for node in tree.in_order)
         self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
         self.going = [[0] * width for _ in range(nodes)]
@@ -83,18 +84,20 @@ class Ledger:
         """Charge (or with -1, give back) along the path of a Queue."""
         if self.keeps:
             self._take_in(queue, need, times)
-        resource = self.tree.axes.resource
+        resource, shares = self.tree.axes.resource, self.shares
         for node in queue.path:
-            granted, excess, guarantee = self.granted[node.index], self.excess[node.index], node.guarantee
+            index, guarantee, scale = node.index, node.guarantee, node.scale
+            granted, excess, share = self.granted[index], self.excess[index], shares[index]
             for axis, amount in need:
                 before = granted[axis]
                 after = granted[axis] = before + amount * times
-                free = guarantee[axis]
+                free, place = guarantee[axis], resource[axis]
                 if after > free:
-                    excess[resource[axis]] += after - (before if before > free else free)
+                    excess[place] += after - (before if before > free else free)
+                    share = max(share, excess[place] * scale[place])
                 elif before > free:
-                    excess[resource[axis]] -= before - free
-            self.shares[node.index] = max(map(mul, excess, node.scale), default=0)
+                    excess[place] -= before - free
+            shares[index] = share if times > 0 else max(map(mul, excess, scale), default=0)
 
     def _take_in(self, queue: TreeNode, need: Need, times: int) -> None:
         rising = [(axis, amount * times) for axis, amount in need]
@@ -114,6 +117,13 @@ class Ledger:
         """A node's share if it held this besides."""
         granted, excess, guarantee = self.granted[node.index], self.excess[node.index], node.guarantee
         resource, scale, most = self.tree.axes.resource, node.scale, self.shares[node.index]
+        if self._one_flavor:
+            for axis, amount in need:
+                over = granted[axis] + amount - guarantee[axis]
+                if over > 0:
+                    place = resource[axis]
+                    most = max(most, (excess[place] + (amount if over > amount else over)) * scale[place])
+            return most
         total: dict[int, int] = {}
         for axis, amount in need:
             over = granted[axis] + amount - guarantee[axis]
