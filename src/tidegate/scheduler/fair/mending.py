@@ -40,6 +40,8 @@ class Mending:
         self.fill = fill
         self.ledger = fill.ledger
         self._disturbed: dict[TreeNode, None] = {}
+        self._lasts: dict[TreeNode, tuple[int, Given | None]] = {}
+        """What was given last below a ClusterQueue, as of how many changes there."""
         self._tight_from: int | None = None
         """How many had been given when somebody first did not fit."""
 
@@ -113,9 +115,20 @@ class Mending:
     def _ahead(self, node: TreeNode, behind: TreeNode, key: tuple[Any, ...]) -> TreeNode | None:
         """The child that is furthest ahead of a sibling's next ask, if any is."""
         shares, share, turn = self.ledger.shares, key[0], key[1:]
-        ahead = [child for child in node.children if shares[child.index] >= share and child is not behind]
-        ahead = [one for one in ahead if shares[one.index] > share or self._turn(one) > turn]
-        return max(ahead, key=self._came_last) if len(ahead) > 1 else next(iter(ahead), None)
+        ahead = [child for child in node.children if shares[child.index] > share and child is not behind]
+        if not ahead:
+            equals = (child for child in node.children if shares[child.index] == share and child is not behind)
+            ahead = [child for child in equals if self._turn(child) > turn]
+        return self._furthest(ahead)
+
+    def _furthest(self, nodes: list[TreeNode]) -> TreeNode | None:
+        """The one of some siblings whose turn was last."""
+        if len(nodes) < 2:
+            return nodes[0] if nodes else None
+        shares = self.ledger.shares
+        most = max(shares[node.index] for node in nodes)
+        nodes = [node for node in nodes if shares[node.index] == most]
+        return nodes[0] if len(nodes) == 1 else max(nodes, key=self._turn)
 
     def _came_last(self, node: TreeNode) -> tuple[Any, ...]:
         """Where a node's last turn was, among its siblings'."""
@@ -149,10 +162,13 @@ class Mending:
         if node.is_queue:
             given_in = self.fill.given_in[node.index]
             return given_in[-1] if given_in else None
-        given = [child for child in node.children if self.ledger.granted_anything(child)]
-        if not given:
-            return None
-        return self._last(max(given, key=self._came_last) if len(given) > 1 else given[0])
+        changes = self.fill.line.changes_below(node)
+        as_of, last = self._lasts.get(node, (-1, None))
+        if as_of != changes:
+            child = self._furthest([child for child in node.children if self.ledger.granted_anything(child)])
+            last = None if child is None else self._last(child)
+            self._lasts[node] = (changes, last)
+        return last
 
     def _take_back(self, node: TreeNode) -> None:
         last = self._last(node)

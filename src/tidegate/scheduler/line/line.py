@@ -53,6 +53,7 @@ class Line:
         """Rows of asks that end for sure: those may use room that is held for somebody else."""
         self.next = self._turns.next
         self.next_below = self._turns.next_below
+        self.changes_below = self._turns.changes_below
         self.changed = self._turns.changed
         self.is_tight = self._ceilings.is_tight
 

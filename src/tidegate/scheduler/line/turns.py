@@ -71,6 +71,10 @@ class Turns:
             changes[node.parent.index].append(node)
             node = node.parent
 
+    def changes_below(self, node: TreeNode) -> int:
+        """How often something below a ClusterQueue was different."""
+        return self._forgotten[node.index] + len(self._changes[node.index])
+
     def next_below(self, node: TreeNode) -> tuple[tuple[Any, ...], TreeNode, Ask] | None:
         """Which child of a node would be next if there were room: where it stands, which it is, and with what. A Queue
         is its own child."""

@@ -57,9 +57,14 @@ class _OverQuota:
         return bool(self.short)
 
     def enter(self, node: TreeNode) -> bool:
-        if not any(self.draft.ledger.granted[node.index]):
-            return False
-        return not all(self.draft.ledger.keeps_all(node, lack.axes) for lack in self.short)
+        return self.draft.ledger.granted_anything(node) and any(self._helps(node, lack) for lack in self.short)
+
+    def _helps(self, node: TreeNode, lack: Short) -> bool:
+        """What is taken from a node that keeps as much for itself is not free for others; it is no longer held, though,
+        and that alone may be too much: a lost node."""
+        ledger, at = self.draft.ledger, lack.node
+        held = sum(ledger.granted[at.index][axis] for axis in lack.axes)
+        return lack.limited or held > at.most[lack.axes[0]] or not ledger.keeps_all(node, lack.axes)
 
     def permit(self, _holding: Holding, _need: Need, _floor: bool) -> Rule:
         return Rule.OVER_QUOTA
