@@ -3,7 +3,7 @@
 Theory of operation. A Queue is served its asks in an order of its own, and every one it is granted raises (or leaves)
 its share. So turns are a merge: at each node the sequences of its children, by the share they would have with their
 next ask. A state is a *beginning* of handing out if no child, at any node, was given something that comes after what a
-sibling is to be given next. And while everybody's next ask fits, nobody was passed, and a beginning is all that matters:
+sibling is to be given next. And while everybody's next ask fits, nobody was passed: a beginning is all that matters, and
 how it was reached does not.
 
 So when demand changes: undo what was given since somebody first did not fit (few asks: all that is smaller than the

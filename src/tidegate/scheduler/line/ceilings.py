@@ -62,8 +62,7 @@ class Ceilings:
             sizes = self._sizes[axis]
             fitting = bisect_right(sizes, self._free(node, axis, most))
             largest = sizes[fitting - 1] if fitting else 0
-            if largest < ceiling[axis]:
-                ceiling[axis] = largest
+            ceiling[axis] = min(ceiling[axis], largest)
         return tuple(ceiling)
 
     def whole(self, node: TreeNode) -> Ceiling:

@@ -37,10 +37,6 @@ class Line:
         self._hopes = hopes
         self._ceilings = Ceilings(tree, ledger)
         self._turns = Turns(tree, ledger, policies, self._ceilings, self._head)
-        self._asks_the_ledger = [
-            ledger.keeps or any(len(axes) > 1 for axes, _, _ in node.capped) for node in tree.in_order
-        ]
-        """Queues for which a ceiling does not say everything."""
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
         self._heaps: list[list[Any]] = [[] for _ in range(tree.size)]
         self._offers = 0
@@ -49,6 +45,8 @@ class Line:
         self._failed: list[Row] = []
         self._blocked: dict[int, Ask] = {}
         self._room_is_held = False
+        self._choosy: dict[Row, None] = {}
+        """Rows of asks with a choice of flavors: what they would take depends on what everybody holds."""
         self._ending: dict[Row, None] = {}
         """Rows of asks that end for sure: those may use room that is held for somebody else."""
         self.next = self._turns.next
@@ -99,6 +97,8 @@ class Line:
             self._ceilings.count(row, 1)
             if kind.max_run_seconds is not None:
                 self._ending[row] = None
+            if row.only is None:
+                self._choosy[row] = None
         return row
 
     def known_row(self, queue: TreeNode, kind: Kind) -> Row | None:
@@ -127,6 +127,7 @@ class Line:
             del self._rows[row.queue.index][row.kind]
             self._ceilings.count(row, -1)
             self._ending.pop(row, None)
+            self._choosy.pop(row, None)
             self.changed(row.queue)
         elif not row.failed:
             self._offer(row)
@@ -177,6 +178,8 @@ class Line:
         for index in self._blocked:
             self._doors_changed(self.tree.in_order[index])
         self._blocked.clear()
+        for row in self._choosy:
+            self.changed(row.queue)
 
     @property
     def blocks(self) -> bool:
@@ -238,14 +241,12 @@ class Line:
         return min(fits, hopes, key=self._place)
 
     def _fits(self, row: Row, ceiling: Ceiling) -> bool:
-        """Whether there is room for a row: exact where it has one place to stand, or else as far as can be told."""
+        """Whether there is room for a row, as far as a ceiling tells; where it has a choice of flavors, or others keep
+        room for themselves, the rest is seen at its turn."""
         only = row.only
         if only is None:
-            likely = all(any(under(ceiling, need) for need in pieces) for pieces in row.pieces)
-            return likely and place(row, self.ledger) is not None
-        if not under(ceiling, only.need):
-            return False
-        return not self._asks_the_ledger[row.queue.index] or self.ledger.fits(row.queue, only.need)
+            return all(any(under(ceiling, need) for need in pieces) for pieces in row.pieces)
+        return under(ceiling, only.need) and (not row.queue.capped or self.ledger.keeps_limits(row.queue, only.need))
 
     def _ask(self, row: Row, fits: bool) -> Ask:
         """The first of a row, weighed by what it takes where it fits, or else in the flavors it would like best."""

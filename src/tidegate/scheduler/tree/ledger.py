@@ -203,6 +203,10 @@ class Ledger:
                     return False
         return True
 
+    def keeps_limits(self, queue: TreeNode, need: Need) -> bool:
+        """Whether a Queue's own limits allow it, with the pods that are on their way out."""
+        return next(self._over_limits(queue, need, held=False), None) is None
+
     def frees_enough(self, queue: TreeNode, need: Need) -> bool:
         """Whether it fits once those are gone from whom something was taken in this very cycle."""
         for node in queue.path:
