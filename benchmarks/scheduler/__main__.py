@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from benchmarks.scheduler.world import NOW, elastic, end_a_pod, gangs, start_pods, tree
 from tidegate.scheduler import Planner, Workload
+from tidegate.scheduler.fair.deserved import Deserved
+from tidegate.scheduler.tree.tree import Tree
 
 SAMPLES = 30
 
@@ -47,9 +49,19 @@ def growing(pending: int, queues: int) -> list[Row]:
     planner.plan(NOW + 1)
     rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]
     rows.append(Row("one workload arrived", _arrivals(planner, pending, queues), 1))
+    rows.append(Row("deserved from scratch", _deserved(planner, waiting, queues), len(plan.grants)))
     running = [one for grant in plan.grants if (one := planner.workload(grant.workload))]
     rows.append(Row("one pod ended", _endings(planner, running), 1))
     return rows
+
+
+def _deserved(planner: Planner, waiting: list[Workload], queues: int) -> float:
+    """What everybody deserves, handed out from empty to all who wait and run."""
+    snapshot = tree(queues)
+    deserved = Deserved(Tree(snapshot), planner.policies, snapshot)
+    for workload in waiting:
+        deserved.want(workload)
+    return timed(deserved.news)
 
 
 def _arrivals(planner: Planner, pending: int, queues: int) -> float:
@@ -103,7 +115,7 @@ def main() -> int:
         for queues in map(int, given.queues.split(",")):
             for row in growing(pending, queues):
                 _print(f"{pending:,}", f"{queues:,}", row)
-    _print("", "2", reclaim(1000))
+    _print("", "2", reclaim(1500))
     return 0
 
 

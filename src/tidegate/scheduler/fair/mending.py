@@ -3,8 +3,8 @@
 Theory of operation. A Queue is served its asks in an order of its own, and every one it is granted raises (or leaves)
 its share. So turns are a merge: at each node the sequences of its children, by the share they would have with their
 next ask. A state is a *beginning* of handing out if no child, at any node, was given something that comes after what a
-sibling is to be given next. And while everybody's next ask fits, nobody was passed: a beginning is all that matters, and
-how it was reached does not.
+sibling is to be given next. While everybody's next ask fits nobody was passed: then it matters that it is a beginning,
+and not how it was reached.
 
 So when demand changes: undo what was given since somebody first did not fit (few asks: all that is smaller than the
 largest); put in, or take out, what changed; then look along the paths of the Queues concerned for a child that is
