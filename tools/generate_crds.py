@@ -1,4 +1,5 @@
-"""Writes what follows from the types in src/tidegate/model/kinds: deploy/crds/*.yaml and docs/reference/*.md.
+"""Writes what follows from the types in src/tidegate/model/kinds: deploy/crds/*.yaml and docs/reference/*.md; and the
+reference of the command line.
 
 python tools/generate_crds.py           writes them
 python tools/generate_crds.py --check   says which are not current, and fails if any is not
@@ -17,6 +18,10 @@ from tidegate.model.schema.definition import definitions
 from tidegate.model.schema.pages import index, page
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT))  # As a program it does not see the folder it is in as a package.
+
+from tools.generate_cli import page as command_line  # noqa: E402
+
 MADE = "# Made by tools/generate_crds.py from the types in src/tidegate/model/kinds. Change those, not this.\n"
 
 
@@ -29,7 +34,10 @@ class _Dumper(yaml.SafeDumper):
 
 def files() -> dict[Path, str]:
     """Everything that is generated: path below the root → content."""
-    made = {Path("docs/reference/README.md"): index()}
+    made = {
+        Path("docs/reference/README.md"): index() + "\nThe [command line](command-line.md), command by command.\n",
+        Path("docs/reference/command-line.md"): command_line(),
+    }
     for definition in definitions():
         path = Path("deploy/crds") / f"{definition['metadata']['name']}.yaml"
         made[path] = MADE + yaml.dump(definition, Dumper=_Dumper, sort_keys=False, width=118, allow_unicode=True)

@@ -106,6 +106,8 @@ class InProcessDoor:
         except RefusedError as refused:
             raise forbidden(asked.served.group, asked.served.plural, asked.name, str(refused)) from None
         asked.obj = dict(judged)
+        if (warning := door.warning(obj, asked.namespace)) is not None:
+            asked.warnings.append(warning)
 
     async def validate(self, asked: Attributes) -> None:
         """Everything here is decided when the object is changed."""

@@ -77,7 +77,9 @@ def parser() -> argparse.ArgumentParser:
         epilog=_overview(),
     )
     main.add_argument("--version", action="version", version=f"tidegate {__version__}")
-    commands = main.add_subparsers(dest="command", metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser)
+    commands = main.add_subparsers(
+        dest="command", metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser, prog="tidegate"
+    )
     for command in COMMANDS.values():
         described = command.help[0].upper() + command.help[1:] + "."
         import_module(command.module).register(commands.add_parser(command.name, description=described))

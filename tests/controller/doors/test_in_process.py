@@ -17,7 +17,7 @@ from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.controller.namespaces import rules_in
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client, StatusError
-from tidegate.kube.wire import Object
+from tidegate.kube.wire import Object, Request
 from tidegate.local.access.users import User
 from tidegate.local.apiserver.server import InProcess
 from tidegate.local.control_plane import ControlPlane, Settings
@@ -73,6 +73,19 @@ async def test_no_queue_no_pod_and_what_to_do(client: Client) -> None:
     assert refused.value.code == 403
     assert "namespace bare is managed by Tidegate and has no Queue" in refused.value.message
     assert "`tidegate queue create default -n bare`" in refused.value.message
+
+
+async def test_an_application_without_a_queue_is_taken_with_a_warning(plane: ControlPlane, client: Client) -> None:
+    """Its pods will be refused, which only its events would say: kubectl shows a warning at once."""
+    await namespace(client, "bare")
+    job = {"metadata": {"name": "x"}, "spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}}}
+    body = json.dumps({"apiVersion": "batch/v1", "kind": "Job", **job}).encode()
+    headers = {"content-type": "application/json"}
+    for place, warned in (("bare", True), ("default", False)):
+        request = Request("POST", f"/apis/batch/v1/namespaces/{place}/jobs", {}, headers, body)
+        answer = await InProcess(plane.server).send(request)
+        assert answer.status == 201
+        assert ("`tidegate queue create default -n bare`" in str(answer.headers)) is warned
 
 
 async def test_where_tidegate_does_not_rule_it_changes_nothing(client: Client) -> None:

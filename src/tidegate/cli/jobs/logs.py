@@ -18,6 +18,7 @@ _EXAMPLES = """examples:
   tidegate logs train-x7k2p               # the name that `tidegate run` and `tidegate status` show
   tidegate logs -f train-x7k2p            # until it has ended; also before it has begun
   tidegate logs sweep --pod sweep-3-qq8vz # one pod of many
+  tidegate logs sweep -o json             # a JSON object for every line: pod, line
 """
 
 
@@ -28,7 +29,7 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument("-f", "--follow", action="store_true", help="go on until it has ended")
     command.add_argument("--pod", metavar="NAME", help="of this pod alone")
     command.add_argument("--tail", type=int, metavar="N", help="the last lines of each pod alone")
-    options(command, output=False)
+    options(command)
     command.set_defaults(run=_run)
 
 
@@ -49,7 +50,7 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
     asked = sum(int(each["count"]) for each in workload["spec"]["podSets"])
     query = {"follow": "true"} if told.follow else {}
     query |= {} if told.tail is None else {"tailLines": str(told.tail)}
-    streams = Streams(client, namespace, several=asked > 1 and not told.pod, query=query)
+    streams = Streams(client, namespace, several=asked > 1 and not told.pod, query=query, form=told.output)
     pods = _chosen(await pods_of(client, workload), told.pod)
     streams.follow(pods)
     while told.follow and not _is_over(workload):

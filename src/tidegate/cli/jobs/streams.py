@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,9 +20,11 @@ _COLOURS = (36, 33, 35, 32, 34)
 class Streams:
     """Follows every pod that has begun, once."""
 
-    def __init__(self, client: Client, namespace: str, *, several: bool, query: dict[str, str]) -> None:
+    def __init__(
+        self, client: Client, namespace: str, *, several: bool, query: dict[str, str], form: str = "table"
+    ) -> None:
         self._client, self._namespace = client, namespace
-        self._several, self._query = several, query
+        self._several, self._query, self._form = several, query, form
         self._colour = several and os.isatty(1)
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -29,7 +33,7 @@ class Streams:
         for pod in pods:
             name = str(pod["metadata"]["name"])
             if name not in self._tasks and (pod.get("status") or {}).get("phase") in _BEGUN:
-                self._tasks[name] = asyncio.create_task(self._stream(name, self._prefix(name)))
+                self._tasks[name] = asyncio.create_task(self._stream(name, self._writer(name)))
 
     @property
     def begun(self) -> bool:
@@ -43,14 +47,18 @@ class Streams:
         for task in self._tasks.values():
             task.cancel()
 
-    def _prefix(self, name: str) -> bytes:
-        if not self._several:
-            return b""
-        if not self._colour:
-            return f"[{name}] ".encode()
-        return f"\033[{_COLOURS[len(self._tasks) % len(_COLOURS)]}m[{name}]\033[0m ".encode()
+    def _writer(self, name: str) -> Callable[[bytes], bytes]:
+        """How a line of a pod is shown."""
+        if self._form != "table":
+            dash = "- " if self._form == "yaml" else ""
+            return lambda line: f"{dash}{json.dumps({'pod': name, 'line': line.decode(errors='replace')})}\n".encode()
+        prefix = b""
+        if self._several:
+            colour = _COLOURS[len(self._tasks) % len(_COLOURS)]
+            prefix = (f"\033[{colour}m[{name}]\033[0m " if self._colour else f"[{name}] ").encode()
+        return lambda line: prefix + line + b"\n"
 
-    async def _stream(self, pod: str, prefix: bytes) -> None:
+    async def _stream(self, pod: str, shown: Callable[[bytes], bytes]) -> None:
         from tidegate.kube.client import StatusError
 
         path = f"/api/v1/namespaces/{self._namespace}/pods/{pod}/log"
@@ -59,9 +67,9 @@ class Streams:
         with contextlib.suppress(StatusError, OSError):
             async for piece in self._client.stream(path, query=self._query):
                 *lines, rest = (rest + piece).split(b"\n")
-                _write(b"".join(prefix + line + b"\n" for line in lines))
+                _write(b"".join(map(shown, lines)))
         if rest:
-            _write(prefix + rest + b"\n")
+            _write(shown(rest))
 
 
 def _write(text: bytes) -> None:

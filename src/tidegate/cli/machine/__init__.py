@@ -26,6 +26,8 @@ def own_machine() -> Machine:
 
 
 def data_dir(command: argparse.ArgumentParser) -> None:
-    """The option that both `up` and `down` take."""
+    """What both `up` and `down` take."""
     told = "where all state is kept (default: ~/.tidegate)"
     command.add_argument("--data-dir", type=Path, default=Path("~/.tidegate"), metavar="FOLDER", help=told)
+    shown = "how to show it (default: table)"
+    command.add_argument("-o", "--output", choices=["table", "json", "yaml"], default="table", help=shown)

@@ -15,6 +15,7 @@ def register(command: argparse.ArgumentParser) -> None:
 
 
 def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.queued.tables import document
     from tidegate.local.machine import Machine, MachineError
 
     machine = Machine(told.data_dir.expanduser().resolve())
@@ -22,5 +23,8 @@ def _run(told: argparse.Namespace) -> int:
         stopped = machine.down()
     except MachineError as error:
         raise CommandError(str(error)) from None
+    if told.output != "table":
+        print(document({"stopped": stopped}, told.output))
+        return 0
     print(f"Stopped {' and '.join(stopped)}." if stopped else "Nothing was running.")
     return 0

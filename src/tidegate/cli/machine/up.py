@@ -7,7 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from tidegate.cli.errors import CommandError
+from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.machine import WITH_OPERATOR, data_dir, usual_folder
 
 if TYPE_CHECKING:
@@ -37,8 +37,11 @@ def register(command: argparse.ArgumentParser) -> None:
 
 
 def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.queued.tables import document
     from tidegate.local.machine import Machine, MachineError
 
+    if told.foreground and told.output != "table":
+        raise UsageError("--foreground shows logs. Leave -o out, or --foreground.")
     folder = told.data_dir.expanduser().resolve()
     program = {} if told.no_queues else {"program": WITH_OPERATOR}
     machine = Machine(folder, told.host, told.port, told.isolation, **program)
@@ -47,6 +50,9 @@ def _run(told: argparse.Namespace) -> int:
         started = machine.up()
     except (MachineError, OSError) as error:
         raise CommandError(str(error)) from None
+    if told.output != "table":
+        print(document({"started": started, "kubeconfig": str(machine.kubeconfig)}, told.output))
+        return 0
     if started:
         print(f"Started {' and '.join(started)} in {time.monotonic() - began:.1f} s; state is in {machine.data_dir}.")
     else:

@@ -26,19 +26,23 @@ def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     command.epilog = _EXAMPLES
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
-    create = verbs.add_parser("create", help="make a Queue")
-    create.add_argument("name", metavar="NAME")
+    create = verbs.add_parser("create", help="make a Queue", description="Make a Queue.")
+    create.add_argument("name", metavar="NAME", help="of the Queue, in its namespace")
     create.add_argument("--cluster-queue", metavar="NAME", help="where it leads (default: root)")
     create.add_argument("--weight", type=int, metavar="N", help="its part among its neighbours (default: 1)")
     create.add_argument(
         "--limit", action="append", default=[], metavar="cpu=8", help="hard cap; several times if needed"
     )
-    listing = verbs.add_parser("list", help="show the Queues of a namespace")
-    stop = verbs.add_parser("stop", help="admit nothing new behind a ClusterQueue")
-    stop.add_argument("name", metavar="CLUSTERQUEUE")
+    listing = verbs.add_parser(
+        "list", help="show the Queues of a namespace", description="Show the Queues of a namespace."
+    )
+    stop = verbs.add_parser(
+        "stop", help="admit nothing new behind a ClusterQueue", description="Admit nothing new behind a ClusterQueue."
+    )
+    stop.add_argument("name", metavar="CLUSTERQUEUE", help="which, e.g. root")
     stop.add_argument("--drain", action="store_true", help="take back what runs, too")
-    resume = verbs.add_parser("resume", help="open a ClusterQueue again")
-    resume.add_argument("name", metavar="CLUSTERQUEUE")
+    resume = verbs.add_parser("resume", help="open a ClusterQueue again", description="Open a ClusterQueue again.")
+    resume.add_argument("name", metavar="CLUSTERQUEUE", help="which, e.g. root")
     for each in (create, listing, stop, resume):
         options(each)
     command.set_defaults(run=_run)

@@ -95,6 +95,12 @@ class Door:
         signed = _signed(obj, by)
         return signed if is_run_here(entry) else self._held(entry, signed)
 
+    def warning(self, obj: Object, namespace: str) -> str | None:
+        """What whoever creates an application is told though it is taken: that its pods will not be."""
+        if not self._managed.is_managed(namespace) or self._managed.queues(namespace):
+            return None
+        return None if self._seen.kinds.find(obj) is None else _no_queue(namespace)
+
     def _held(self, entry: JobKind, obj: Obj) -> Obj:
         """By its own field, or by gates of its pods; refused where its own operator would not bear that."""
         if (refused := refusal(entry, obj)) is not None:
@@ -111,10 +117,7 @@ class Door:
 
     def _pod(self, entry: JobKind, pod: Object, namespace: str, by: Submitter) -> Obj:
         if not self._managed.queues(namespace):
-            raise NoQueueError(
-                f"namespace {namespace} is managed by Tidegate and has no Queue, so no pod may run there; "
-                f"create one with `tidegate queue create default -n {namespace}`"
-            )
+            raise NoQueueError(_no_queue(namespace))
         meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
         marks = meta.get("annotations") or {}
         if meta.get("ownerReferences") and WORKLOAD in marks and FLAVOR not in marks and not spec.get("nodeName"):
@@ -148,6 +151,13 @@ class Door:
             spec = read(ClusterQueue, node).spec
             yield name, spec.submitters
             name = spec.parent
+
+
+def _no_queue(namespace: str) -> str:
+    return (
+        f"namespace {namespace} is managed by Tidegate and has no Queue, so no pod may run there; "
+        f"create one with `tidegate queue create default -n {namespace}`"
+    )
 
 
 def _gated(pod: Obj) -> Obj:
