@@ -37,6 +37,11 @@ class House(Stage):
         """Its door."""
         await self.create(QUEUES, "default", spec={"clusterQueue": self.namespace})
 
+    async def quota(self, resources: Json, flavor: str = "default") -> None:
+        """What its ClusterQueue has, in place of the cpus it began with."""
+        quotas = [{"flavor": flavor, "resources": resources}]
+        await self.client.patch(CLUSTER_QUEUES, self.namespace, {"spec": {"quotas": quotas}})
+
     def start(self) -> None:
         self._operator = asyncio.create_task(Operator(self.client).run())
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.kinds import Key, name_of
-from tidegate.controller.seen.workloads import Facts, is_over, left_over, seen_workload
+from tidegate.controller.seen.workloads import Facts, ends_by, holds, is_over, left_over, seen_workload
 from tidegate.controller.watch.cache import Cache, Followed
 from tidegate.kube.wire import Object
 from tidegate.model.codec import read
-from tidegate.model.jobs import JobError, outcome, podsets
+from tidegate.model.jobs import JobError, Outcome, outcome, podsets
 from tidegate.model.kinds import Workload
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
@@ -20,14 +21,17 @@ from tidegate.workloads import PodFacts, pod_facts, pod_set_of
 
 _log = logging.getLogger(__name__)
 
+_GRACE_S = 60
+
 
 class Looking:
     """Reads the cache; a Workload that has not changed is decoded once."""
 
-    def __init__(self, cache: Cache, applications: Applications, gated: GatedPods) -> None:
+    def __init__(self, cache: Cache, applications: Applications, gated: GatedPods, clock: Callable[[], float]) -> None:
         self._cache = cache
         self._applications = applications
         self._gated = gated
+        self._clock = clock
         self._decoded: dict[Key, tuple[Object, Workload]] = {}
 
     def workload(self, key: Key) -> Workload | None:
@@ -56,8 +60,24 @@ class Looking:
             return None
         return seen
 
+    def deadline(self, key: Key) -> int | None:
+        """When it is not let run any longer. A kind that keeps such a limit itself gets the time to do so."""
+        workload = self.workload(key)
+        at = ends_by(workload) if workload else None
+        if workload is None or at is None or holds(workload, "Finished"):
+            return None
+        owner = workload.spec.owner
+        entry = self._cache.kinds.find({"apiVersion": owner.api_version, "kind": owner.kind}) if owner else None
+        return at + _GRACE_S if entry is not None and entry.max_run_seconds is not None else at
+
     def facts(self, workload: Workload) -> Facts:
-        """What its application and its pods say."""
+        """What its application and its pods say; one that has run as long as it may has failed."""
+        facts = self._facts(workload)
+        at = self.deadline((workload.metadata.namespace, workload.metadata.name))
+        is_overdue = facts.outcome is None and at is not None and at <= int(self._clock())
+        return replace(facts, outcome=Outcome.FAILED) if is_overdue else facts
+
+    def _facts(self, workload: Workload) -> Facts:
         name = workload.spec.priority_class_name
         ranked = self._cache.priority_classes.get(name) if name else None
         pods = self._cache.pods_of(f"{workload.metadata.namespace}/{workload.metadata.name}")

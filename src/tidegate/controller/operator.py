@@ -33,6 +33,7 @@ from tidegate.controller.told.news import keys_of, news_of
 from tidegate.controller.told.workloads import News, status_of, told_already, wished
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.controller.watch.changes import Changes
+from tidegate.controller.watch.deadlines import Deadlines
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
@@ -83,7 +84,8 @@ class Operator:
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications)
         self._changes = Changes()
-        self._looking = Looking(self.cache, self._applications, self._gated)
+        self._looking = Looking(self.cache, self._applications, self._gated, clock)
+        self._deadlines = Deadlines()
         self._report_due = True
         self._reported_at = -_REPORT_S
 
@@ -133,6 +135,7 @@ class Operator:
     async def _cycle(self, dirty: set[Key], applications: list[Object], waiting: set[Key]) -> float | None:
         dirty = dirty | await self._writer.make_sure()
         now = int(self._clock())
+        dirty |= self._deadlines.due(now)
         if self._changes.quotas:
             self._changes.quotas = False
             if not await self._quotas.keep():
@@ -166,7 +169,7 @@ class Operator:
 
     def _next(self, plan: Plan, now: int, *, busy: bool) -> float | None:
         self._report_due = self._report_due or busy
-        waits = [] if plan.wake_at is None else [max(0.05, plan.wake_at - now)]
+        waits = [max(0.05, at - now) for at in (plan.wake_at, self._deadlines.next()) if at is not None]
         if self._report_due:
             waits.append(max(0.0, self._reported_at + _REPORT_S - time.monotonic()) + 0.01)
         return min(waits, default=None)
@@ -184,6 +187,7 @@ class Operator:
 
     def _see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
+        self._deadlines.expect(key, self._looking.deadline(key))
         seen = self._looking.seen(key)
         if seen is None:
             self._planner.drop(name_of(key))

@@ -58,13 +58,19 @@ class Life:
         if (said := running(self.kind)) is not None:
             await self._say(said)
         await self.house.until(self._is_running, 60)
-        for pod in await self.house.list(r.PODS):
-            # Of a Deployment that nobody held at the door there were pods before its first rollout.
-            if pod["metadata"].get("deletionTimestamp") is None and (
-                not is_gated(self.entry) or "annotations" in pod["metadata"]
-            ):
-                assert pod["spec"]["nodeSelector"]["pool"] == self.house.namespace
-                assert any(each.get("key") == "pool" for each in pod["spec"]["tolerations"])
+        await self.house.until(self._are_placed)
+
+    async def _are_placed(self) -> bool:
+        return all(self._is_placed(pod) or self._is_of_before(pod) for pod in await self.house.list(r.PODS))
+
+    def _is_placed(self, pod: Object) -> bool:
+        on_its_nodes = (pod["spec"].get("nodeSelector") or {}).get("pool") == self.house.namespace
+        return on_its_nodes and any(each.get("key") == "pool" for each in pod["spec"]["tolerations"])
+
+    def _is_of_before(self, pod: Object) -> bool:
+        """Of an application that no door held there are pods until its first rollout has replaced them."""
+        marked = "tidegate.dev/workload" in (pod["metadata"].get("annotations") or {})
+        return "deletionTimestamp" in pod["metadata"] or (is_gated(self.entry) and not marked)
 
     async def _is_running(self) -> bool:
         await self._play()

@@ -171,4 +171,5 @@ def _merged(before: WorkloadSpec, wanted: WorkloadSpec) -> WorkloadSpec:
     """What the application says, beside what is the user's to say of its Workload."""
     says = wanted.priority_class_name or wanted.priority
     priority = wanted.priority if says else before.priority
-    return msgspec.structs.replace(wanted, active=before.active, priority=priority)
+    seconds = wanted.max_run_seconds or before.max_run_seconds
+    return msgspec.structs.replace(wanted, active=before.active, priority=priority, max_run_seconds=seconds)

@@ -72,6 +72,15 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
     )
 
 
+def ends_by(workload: Workload) -> Instant | None:
+    """When it has run as long as it may; None while it does not run, or where nothing says so."""
+    admitted = condition(workload, "Admitted")
+    seconds = workload.spec.max_run_seconds
+    if seconds is None or admitted is None or admitted.status is not ConditionStatus.TRUE:
+        return None
+    return instant(admitted.last_transition_time) + seconds
+
+
 def is_over(workload: Workload, facts: Facts) -> bool:
     """Whether it asks for nothing any more, for good."""
     gone = workload.metadata.deletion_timestamp is not None

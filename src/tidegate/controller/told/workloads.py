@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from tidegate.controller.seen.workloads import condition
+from tidegate.controller.seen.workloads import condition, ends_by
 from tidegate.model.jobs import Outcome
 from tidegate.model.kinds.shape import Condition, ConditionStatus
 from tidegate.model.kinds.workload import (
@@ -206,6 +206,9 @@ def _finished(workload: Workload, news: News, now: Instant) -> Condition | None:
     if news.outcome is None:
         return before
     how = "its pods ended well" if news.outcome is Outcome.SUCCEEDED else "it failed and is not tried again"
+    at = ends_by(workload)
+    if news.outcome is Outcome.FAILED and at is not None and at <= now:
+        how = f"it ran for {workload.spec.max_run_seconds} s, as long as its maxRunSeconds allows"
     return _made("Finished", True, str(news.outcome), how, since=now, before=before)
 
 
