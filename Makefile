@@ -48,7 +48,8 @@ bench: setup kube  ## embedded against etcd + kube-apiserver, and what a cycle c
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.scheduler
 
-laws: setup  ## the planner's laws over 10,000 random histories each (long)
+laws: setup  ## the planner's laws over 10,000 random histories each, the operator's over 1,000 full of faults (long)
+	TIDEGATE_SEEDS=$(or $(SEEDS),1000) $(PYTEST) tests/sim/faults -n auto
 	TIDEGATE_HISTORIES=$(or $(HISTORIES),10000) $(PYTEST) tests/properties -n auto
 
 constraints:  ## renew the pinned versions from what .venv has (then run the tests)

@@ -17,11 +17,13 @@ from tidegate.model.jobs import JobError, Outcome, outcome, podsets
 from tidegate.model.kinds import Workload
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import PodFacts, pod_facts, pod_set_of
+from tidegate.workloads import PodFacts, let_go, pod_facts, pod_set_of
 
 _log = logging.getLogger(__name__)
 
 _GRACE_S = 60
+_REMEMBERED = 50_000
+"""Pods whose facts are kept, at least; those of pods that are gone go with the oldest."""
 
 
 class Looking:
@@ -33,6 +35,10 @@ class Looking:
         self._gated = gated
         self._clock = clock
         self._decoded: dict[Key, tuple[Object, Workload]] = {}
+        self._pods: dict[str, tuple[Object, PodFacts]] = {}
+        """By uid."""
+        self._told: dict[Key, tuple[Object, Facts]] = {}
+        """What a Workload's application said when it was last looked at."""
 
     def workload(self, key: Key) -> Workload | None:
         """As the server has it, or as we wrote it last; None where there is none that can be read."""
@@ -51,9 +57,10 @@ class Looking:
 
     def seen(self, key: Key) -> SeenWorkload | None:
         """What there is of a Workload, for the planner; None where it neither asks nor takes room."""
-        workload, name = self.workload(key), name_of(key)
+        workload = self.workload(key)
         if workload is None:
-            return left_over(name, [pod_facts(pod) for pod in self._cache.pods_of(name)])
+            self._told.pop(key, None)
+            return left_over(name_of(key), [self._pod(pod) for pod in self._cache.pods_of(name_of(key))])
         facts = self.facts(workload)
         seen = seen_workload(workload, facts)
         if is_over(workload, facts) and not any(each.present for each in seen.pod_sets):
@@ -82,24 +89,41 @@ class Looking:
         ranked = self._cache.priority_classes.get(name) if name else None
         pods = self._cache.pods_of(f"{workload.metadata.namespace}/{workload.metadata.name}")
         facts = Facts(
-            priority=None if ranked is None else int(ranked["value"]), pods=tuple(pod_facts(pod) for pod in pods)
+            priority=None if ranked is None else int(ranked["value"]), pods=tuple(self._pod(pod) for pod in pods)
         )
         if self._gated.is_ours(workload):
             return replace(facts, outcome=self._gated.outcome(workload, pods))
         found = self._applications.owner_of(workload)
         if found is None:
             return facts
-        followed, obj = found
-        return replace(
-            facts,
-            pods=self._told_apart(followed, obj, pods),
-            ended=self._applications.ended(followed, obj),
-            outcome=outcome(followed.entry, obj),
-        )
+        told = self._application(workload, *found)
+        return replace(told, priority=facts.priority, pods=self._told_apart(*found, pods))
+
+    def _application(self, workload: Workload, followed: Followed, obj: Object) -> Facts:
+        """What its application says; read again only where that has changed."""
+        key = workload.metadata.namespace, workload.metadata.name
+        known, referred = self._told.get(key), followed.referred_by(obj)
+        if known is None or known[0] is not obj or followed.entry.refers is not None:
+            said = Facts(
+                ended=self._applications.ended(followed, obj),
+                outcome=outcome(followed.entry, obj),
+                let_go=let_go(followed.entry, obj, referred=referred, kinds=self._cache.kinds),
+            )
+            known = self._told[key] = (obj, said)
+        return known[1]
+
+    def _pod(self, pod: Object) -> PodFacts:
+        uid = str(pod["metadata"].get("uid"))
+        known = self._pods.get(uid)
+        if known is None or known[0] is not pod:
+            if len(self._pods) > 2 * _REMEMBERED:
+                self._pods = dict(list(self._pods.items())[_REMEMBERED:])
+            known = self._pods[uid] = (pod, pod_facts(pod))
+        return known[1]
 
     def _told_apart(self, followed: Followed, obj: Object, pods: list[Object]) -> tuple[PodFacts, ...]:
         """Pods that could not be marked are known by their labels."""
-        facts = tuple(pod_facts(pod) for pod in pods)
+        facts = tuple(self._pod(pod) for pod in pods)
         if followed.entry.refers is None or all(fact.pod_set for fact in facts):
             return facts
         try:

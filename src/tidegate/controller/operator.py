@@ -161,7 +161,7 @@ class Operator:
         return self._next(plan, now, busy=bool(told) or bool(failed))
 
     def _plan(self, now: int) -> Plan:
-        at = time.monotonic()
+        at = asyncio.get_running_loop().time()
         report = self._report_due and at - self._reported_at >= _REPORT_S
         if report:
             self._reported_at, self._report_due = at, False
@@ -171,7 +171,7 @@ class Operator:
         self._report_due = self._report_due or busy
         waits = [max(0.05, at - now) for at in (plan.wake_at, self._deadlines.next()) if at is not None]
         if self._report_due:
-            waits.append(max(0.0, self._reported_at + _REPORT_S - time.monotonic()) + 0.01)
+            waits.append(max(0.0, self._reported_at + _REPORT_S - asyncio.get_running_loop().time()) + 0.01)
         return min(waits, default=None)
 
     # ── what is seen ──
@@ -208,6 +208,9 @@ class Operator:
         gives = {key for key in keys_of(plan, takes=False) if key in told}
         says = {key for key in told - gives if key in news or not self._is_new(key)}
         failed = await self._write({key: news.get(key, News()) for key in says}, now)
+        # Who gives back and is given in one cycle gives back first, like everybody.
+        back = {key: News() for key in gives if self._gives_back(key)}
+        failed |= await self._write(back, now, planned=False)
         if failed:
             # The room for what is given may not be there: forget it, and plan again from what is true.
             for key in sorted(gives | failed):
@@ -235,14 +238,24 @@ class Operator:
         said = (raw or {}).get("status", {}).get("waiting")
         return not news.waiting or said is None or not told_already(said, news.waiting[0])
 
-    async def _write(self, news: dict[Key, News], now: int) -> set[Key]:
+    def _gives_back(self, key: Key) -> bool:
+        """Whether its status says that it holds places which ended pods have left."""
+        workload = self._looking.workload(key)
+        said = workload.status.pod_sets if workload is not None else ()
+        if workload is None or not any(each.granted for each in said):
+            return False
+        holds = seen_workload(workload, self._looking.facts(workload)).pod_sets
+        return any(one.granted > sum(two.granted.values()) for one, two in zip(said, holds, strict=False))
+
+    async def _write(self, news: dict[Key, News], now: int, *, planned: bool = True) -> set[Key]:
+        """Write statuses: as planned, or only as seen. Whose could not be written."""
         statuses = {}
         for key, each in news.items():
             workload = self._looking.workload(key)
             if workload is None:
                 continue
             facts = self._looking.facts(workload)
-            seen = self._planner.workload(name_of(key)) or seen_workload(workload, facts)
+            seen = (self._planner.workload(name_of(key)) if planned else None) or seen_workload(workload, facts)
             if each.eviction is not None:
                 seen = self._forgiven(seen, workload, each)
             how: Outcome | None = facts.outcome
@@ -271,13 +284,12 @@ class Operator:
             await self._one(key, hands.carry_out(workload, seen, self._snapshot.flavors), again=again)
 
     async def _one(self, key: Key, work: Coroutine[Any, Any, None], *, again: Callable[[], None]) -> None:
-        """Do something for one Workload. What goes wrong with one is its own trouble, looked at again later; only a
-        server that does not answer stops everybody."""
+        """Do something for one Workload. What goes wrong with one is its own trouble, looked at again later."""
         wait_s = _RETRY_S
         try:
             await work
-        except OSError:
-            raise
+        except OSError as broken:
+            _log.info("%s/%s: no answer from the server: %s", *key, str(broken) or type(broken).__name__)
         except StatusError as refused:
             if refused.code == 409:
                 wait_s = _SOON_S

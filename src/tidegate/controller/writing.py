@@ -16,6 +16,8 @@ from tidegate.model.kinds.workload import WorkloadStatus
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 32
+FENCE = "tidegate.dev/asked-again"
+"""Annotation of a Workload: the version that a write without an answer was made from."""
 
 
 class StatusWriter:
@@ -24,8 +26,8 @@ class StatusWriter:
     def __init__(self, client: Client, workloads: Latest) -> None:
         self._client = client
         self._workloads = workloads
-        self.unsure: set[Key] = set()
-        """Whose write had no answer. Nothing may be planned before they were read again."""
+        self.unsure: dict[Key, bool] = {}
+        """Whose write failed, and whether it had no answer. Nothing may be planned before they were read again."""
 
     async def write(self, statuses: dict[Key, WorkloadStatus]) -> set[Key]:
         """Write these; which of them could not be."""
@@ -50,11 +52,11 @@ class StatusWriter:
             wrote = await self._client.update(WORKLOADS, {**known, "status": content}, subresource="status")
         except StatusError as refused:
             _log.info("The status of %s/%s was not written: %s", *key, refused.message)
-            self.unsure.add(key)
+            self.unsure[key] = refused.code >= 500
             return False
         except OSError as broken:
             _log.info("The status of %s/%s may not have been written: %s", *key, broken)
-            self.unsure.add(key)
+            self.unsure[key] = True
             return False
         self._workloads.wrote(wrote)
         return True
@@ -64,13 +66,23 @@ class StatusWriter:
         read_again = set(self.unsure)
         for key in sorted(read_again):
             try:
-                self._workloads.wrote(await self._client.get(WORKLOADS, key[1], key[0]))
+                self._workloads.wrote(await self._read_again(key))
             except StatusError as refused:
                 if refused.code != 404:
                     raise OSError(refused.message) from None
                 self._workloads.gone(key)
-            self.unsure.discard(key)
+            del self.unsure[key]
         return read_again
+
+    async def _read_again(self, key: Key) -> Object:
+        """As it is now. A write that had no answer may still be on its way: by a newer version it is shut out, or it
+        would grant what was given to somebody else meanwhile."""
+        namespace, name = key
+        if not self.unsure[key]:
+            return await self._client.get(WORKLOADS, name, namespace)
+        known = self._workloads.get(key)
+        mark = {"metadata": {"annotations": {FENCE: known["metadata"]["resourceVersion"] if known else ""}}}
+        return await self._client.patch(WORKLOADS, name, mark, namespace)
 
 
 def status_content(known: Object, status: WorkloadStatus) -> Object:

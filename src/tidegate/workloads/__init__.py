@@ -11,6 +11,7 @@ written to an API server, is not known here.
 from tidegate.workloads.changes import restored
 from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_part, maker_of
+from tidegate.workloads.let_go import LetGo, let_go
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -36,6 +37,7 @@ __all__ = [
     "SUBMITTER",
     "WORKLOAD",
     "Allowance",
+    "LetGo",
     "PodFacts",
     "asks_as",
     "describe",
@@ -46,6 +48,7 @@ __all__ = [
     "inheriting",
     "is_part",
     "is_run_here",
+    "let_go",
     "lifted",
     "maker_of",
     "next_step",

@@ -23,8 +23,11 @@ def allowance(flavor: str, count: int, flavors: Flavors) -> Allowance:
 
 
 def allowances(seen: SeenWorkload, flavors: Flavors) -> dict[str, Allowance] | None:
-    """By pod set: what may run now; None while the whole floor may not."""
+    """By pod set: what may run now; None while the whole floor may not, or nothing at all."""
     result: dict[str, Allowance] = {}
+    if not any(sum(each.granted.values()) > sum(each.held.values()) or not each.wanted for each in seen.pod_sets):
+        # Shrunk to nothing is held: another flavor may be granted next, and only what is held may be given another.
+        return None
     for pod_set in seen.pod_sets:
         free = {flavor: count - pod_set.held.get(flavor, 0) for flavor, count in pod_set.granted.items()}
         count = sum(free.values())
@@ -32,7 +35,8 @@ def allowances(seen: SeenWorkload, flavors: Flavors) -> dict[str, Allowance] | N
             return None
         # With all it can still use, it is left as it wants to be: places of pods that ended need not be taken away.
         count = pod_set.count if count >= pod_set.wanted else count
-        result[pod_set.name] = allowance(next(iter(pod_set.granted), ""), count, flavors)
+        flavor = next(iter(pod_set.granted), next(iter(pod_set.present), ""))
+        result[pod_set.name] = allowance(flavor, count, flavors)
     return result
 
 

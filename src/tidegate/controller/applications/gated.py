@@ -45,7 +45,8 @@ class GatedPods:
         reclaimed = sum(each.count for each in workload.status.reclaimed_pod_set_pods)
         if max(reclaimed, sum(fact.succeeded for fact in facts)) >= wanted:
             return Outcome.SUCCEEDED
-        return Outcome.FAILED if facts and not all(fact.succeeded for fact in facts) else None
+        # Who was deleted does not come back: a gang that lacks one is over when the others are.
+        return Outcome.FAILED if facts else None
 
     async def describe(self, key: Key) -> None:
         """See to it that pods that wait are asked for; a gang once all its pods are there."""

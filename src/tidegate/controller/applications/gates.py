@@ -28,12 +28,17 @@ class Gates:
 
     async def settle(self, seen: SeenWorkload, members: Mapping[str, str], flavors: Flavors) -> None:
         """As many pods of every set as are granted may run; `members` says which set each pod is of."""
-        pods = [pod for pod in self._cache.pods_of(seen.name) if not pod["metadata"].get("deletionTimestamp")]
+        there = self._cache.pods_of(seen.name)
+        pods = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
         for pod_set in seen.pod_sets:
             mine = sorted((pod for pod in pods if members.get(name_of_pod(pod)) == pod_set.name), key=_place)
             waiting = [pod for pod in mine if pod_facts(pod).gated]
             for flavor in sorted({*pod_set.granted, *pod_set.present}):
-                may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - pod_set.present.get(flavor, 0)
+                # What is there now, not when it was planned: pods may have been heard of since.
+                taken = sum(
+                    _is_there(pod, pod_set, flavor) for pod in there if members.get(name_of_pod(pod)) == pod_set.name
+                )
+                may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - taken
                 for _ in range(min(max(0, may), len(waiting))):
                     await self._lift(seen, pod_set, waiting.pop(0), flavor, flavors)
                 await self._take(pod_set, mine, flavor)
@@ -48,12 +53,16 @@ class Gates:
                 raise
 
     async def _take(self, pod_set: SeenPodSet, pods: Sequence[Object], flavor: str) -> None:
-        # One that runs without having been granted anything counts as the first flavor, as it is counted.
-        unmarked = next(iter(pod_set.granted), ANY_FLAVOR)
-        there = [pod for pod in pods if (fact := pod_facts(pod)).present and (fact.flavor or unmarked) == flavor]
+        there = [pod for pod in pods if _is_there(pod, pod_set, flavor)]
         beyond = len(there) - pod_set.granted.get(flavor, 0)
         for pod in there[::-1][: max(0, beyond)]:
             await delete_pod(self._client, pod)
+
+
+def _is_there(pod: Object, pod_set: SeenPodSet, flavor: str) -> bool:
+    """Whether it takes room of this flavor. One that was granted nothing counts as the first, as it is counted."""
+    facts = pod_facts(pod)
+    return facts.present and (facts.flavor or next(iter(pod_set.granted), ANY_FLAVOR)) == flavor
 
 
 def name_of_pod(pod: Object) -> str:

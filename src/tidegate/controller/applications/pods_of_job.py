@@ -49,13 +49,14 @@ def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flav
         free = [index for index in range(_replicas(job, pod_set.name)) if index not in taken]
         for flavor in sorted({*pod_set.granted, *pod_set.present}):
             granted = pod_set.granted.get(flavor, 0)
-            may = granted - pod_set.held.get(flavor, 0) - pod_set.present.get(flavor, 0)
+            there = [pod for pod in live if pod_facts(pod).flavor == flavor]
+            # What is there now, not when it was planned: pods may have been heard of since.
+            may = granted - pod_set.held.get(flavor, 0) - len(there)
             for _ in range(min(max(0, may), len(free))):
                 index = free.pop(0)
                 attempt = sum(_index(pod) == index for pod in mine)
                 place = _Place(pod_set.name, index, attempt)
                 create.append(_pod(job, seen, place, allowance(flavor, 1, flavors)))
-            there = [pod for pod in live if pod_facts(pod).flavor == flavor]
             stay = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
             beyond = len(stay) - granted
             delete += sorted(stay, key=_index, reverse=True)[: max(0, beyond)]

@@ -15,7 +15,7 @@ from tidegate.scheduler import Instant
 from tidegate.scheduler import PodSet as SeenPodSet
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.scheduler.outcome import backoff_seconds
-from tidegate.workloads import SUBMITTER, PodFacts
+from tidegate.workloads import SUBMITTER, LetGo, PodFacts
 
 ANY_FLAVOR = "default"
 
@@ -29,6 +29,9 @@ class Facts:
     priority: int | None = None
     """The value of its priority class."""
     pods: Sequence[PodFacts] = field(default=())
+    let_go: Mapping[str, LetGo] = field(default_factory=dict)
+    """By pod set: what it may make at any moment. To count only pods that are there would be to give away the room of
+    those that come a moment later."""
 
 
 def condition(workload: Workload, kind: str) -> Condition | None:
@@ -147,16 +150,20 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
         mixes=pod_set.mixes,
         granted=granted,
         held={flavor: count for flavor, count in held.items() if count} if grants else {},
-        present=_present(pods, next(iter(granted), ANY_FLAVOR)),
+        present=_with_let_go(
+            _present(pods, next(iter(granted), ANY_FLAVOR)), facts.let_go.get(pod_set.name, LetGo(0)), wanted
+        ),
         ended=ended,
     )
 
 
 def _ended(pod_set: PodSet, workload: Workload, facts: Facts, pods: Iterable[PodFacts]) -> int:
-    """Pods that ended well. Those that were counted once stay counted, though they may be gone by now."""
+    """Pods that ended well, as the application tells. Where only pods can tell, those that were counted once stay
+    counted, though they may be gone by now."""
+    if facts.ended is not None:
+        return min(facts.ended.get(pod_set.name, 0), pod_set.desired)
     before = next((each.count for each in workload.status.reclaimed_pod_set_pods if each.name == pod_set.name), 0)
-    now = sum(pod.succeeded for pod in pods) if facts.ended is None else facts.ended.get(pod_set.name, 0)
-    return min(max(before, now), pod_set.desired)
+    return min(max(before, sum(pod.succeeded for pod in pods)), pod_set.desired)
 
 
 def _granted(status: PodSetStatus | None) -> dict[str, int]:
@@ -172,6 +179,15 @@ def _at_most(granted: Mapping[str, int], wanted: int) -> dict[str, int]:
         flavor = max(sorted(left), key=lambda each: left[each])
         left[flavor] = max(0, left[flavor] - (sum(left.values()) - wanted))
     return {flavor: count for flavor, count in sorted(left.items()) if count}
+
+
+def _with_let_go(present: dict[str, int], may: LetGo, wanted: int) -> dict[str, int]:
+    """With the pods that are to come counted as if they were there."""
+    missing = min(may.count, wanted) - sum(present.values())
+    if missing <= 0:
+        return present
+    flavor = may.flavor or ANY_FLAVOR
+    return dict(sorted({**present, flavor: present.get(flavor, 0) + missing}.items()))
 
 
 def _present(pods: Iterable[PodFacts], flavor: str) -> dict[str, int]:

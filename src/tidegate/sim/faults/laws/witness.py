@@ -1,0 +1,233 @@
+"""Judges every commit of the server's log, before anybody else hears of it.
+
+    1  no quota, limit or capacity is over-committed: neither by what is granted nor by what exists
+    2  nothing starts that is not granted: no Workload ever has more pods than might start
+    3  a floor is granted whole or not at all
+    4  nothing is admitted twice: an admission stands until an eviction, and no place of a QueueJob has two pods
+
+Whoever lowers a quota or takes a node away over-commits it, and the operator hears of that when it does. So an amount
+is too much where it *grows* beyond what every configuration of the last while allowed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tidegate.controller.applications.pods_of_job import INDEX
+from tidegate.controller.kinds import key_of
+from tidegate.controller.seen.config import snapshot
+from tidegate.kube.wire import Object
+from tidegate.local.apiserver.answers import decode
+from tidegate.local.store import Change
+from tidegate.model.codec import read
+from tidegate.model.jobs import builtin
+from tidegate.model.kinds import Workload
+from tidegate.sim.faults.laws.using import Part, Using
+from tidegate.sim.laws.commitments import over_committed
+from tidegate.sim.laws.quota import Amounts, QuotaTree, add
+from tidegate.workloads import WORKLOAD, asks_as, let_go, pod_facts, workload_name
+
+WORKLOADS, PODS, JOBS = "tidegate.dev/workloads/", "core/pods/", "batch/jobs/"
+_CONFIG = ("core/nodes/", "tidegate.dev/resourceflavors/", "tidegate.dev/clusterqueues/", "tidegate.dev/queues/",
+           "core/namespaces/")  # fmt: skip
+_UNHEARD_S = 90.0
+"""So long at most an operator may not have heard of a change of configuration."""
+
+Sums = dict[str, Amounts]
+
+
+class Witness:
+    """Sees every version of everything. `breaches` is what it found."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._objects: dict[str, dict[str, Object]] = {prefix: {} for prefix in (WORKLOADS, PODS, JOBS, *_CONFIG)}
+        self._using: dict[str, Using] = {}
+        self._pods_of: dict[str, dict[str, Object]] = {}
+        self._trees: list[tuple[float, QuotaTree]] = []
+        self.breaches: list[str] = []
+        self.commits = 0
+        self.last_at = 0.0
+        self.admissions: Counter[str] = Counter()
+
+    def start(self, objects: Callable[[str], list[Object]]) -> None:
+        """Take over what there is already."""
+        for prefix, known in self._objects.items():
+            known |= {f"{prefix}{'/'.join(filter(None, key_of(obj)))}": obj for obj in objects(prefix)}
+        self._configure()
+
+    def heard(self, change: Change) -> None:
+        """One commit."""
+        prefix = next((one for one in self._objects if change.row.key.startswith(one)), None)
+        if prefix is None:
+            return
+        self.commits += 1
+        self.last_at = self._clock()
+        obj: Object = decode(change.row.value)
+        known = self._objects[prefix]
+        before = known.pop(change.row.key, None)
+        if not change.deleted:
+            known[change.row.key] = obj
+        if prefix == WORKLOADS:
+            self._look("/".join(key_of(obj)), obj)
+            self._admitted_once(before, None if change.deleted else obj)
+        elif prefix == PODS:
+            self._pod(change.row.key, before, None if change.deleted else obj)
+        elif prefix == JOBS:
+            self._look(_workload_of_job(obj), obj)
+        else:
+            self._configure()
+
+    def _say(self, message: str) -> None:
+        self.breaches.append(f"at {self._clock():.3f}s: {message}")
+
+    def _configure(self) -> None:
+        parts: list[Any] = [self._objects[prefix].values() for prefix in _CONFIG]
+        now = self._clock()
+        tree = QuotaTree(snapshot(*parts))
+        self._trees.append((now, tree))
+        # The one before the oldest that is young enough was still in force when that came.
+        young = next(index for index, (since, _) in enumerate(self._trees) if since >= now - _UNHEARD_S)
+        self._trees = self._trees[max(0, young - 1) :]
+
+    def _pod(self, key: str, before: Object | None, after: Object | None) -> None:
+        for pod in (before, after):
+            if pod is not None and (name := _workload_of(pod)):
+                self._pods_of.setdefault(name, {}).pop(key, None)
+        if after is not None and (name := _workload_of(after)):
+            self._pods_of[name][key] = after
+        for name in {_workload_of(pod) for pod in (before, after) if pod is not None}:
+            if name:
+                self._look(name, after or before or {})
+
+    # ── laws 1 to 3 ──
+
+    def _look(self, name: str, cause: Object) -> None:
+        using = self._using.setdefault(name, Using())
+        grants, amounts, queue = using.grants(), using.amounts(), using.queue
+        raw = self._objects[WORKLOADS].get(WORKLOADS + name)
+        pods = list(self._pods_of.get(name, {}).values())
+        job = self._objects[JOBS].get(_job_of(name))
+        using.look(raw, pods, _loose(job))
+        # A Job's controller that has not heard yet makes pods that its Job does not ask for any more, and takes them
+        # away when it has: nobody could have known.
+        behind = cause.get("spec", {}).get("containers") and job is not None and not _asks_for_all(job, using)
+        if queue in ("", using.queue) and not behind:
+            self._grown(name, "granted", grants, Using.grants, cause)
+            self._grown(name, "in use", amounts, Using.amounts, cause)
+        for part, count in using.staying.items() if not behind else ():
+            if count > using.most.get(part, 0):
+                self._say(f"{name} has {count} pods of {part}, and {using.most.get(part, 0)} might start")
+        if raw is not None:
+            self._floors(name, raw)
+        self._places(name, pods)
+
+    def _grown(self, name: str, what: str, before: Amounts, of: Callable[[Using], Amounts], cause: Object) -> None:
+        after = of(self._using[name])
+        grew = {cell for cell, amount in after.items() if amount > before.get(cell, 0)}
+        if not grew:
+            return
+        found: list[str] = []
+        for _, tree in self._recent():
+            place = tree.places.get(self._using[name].queue)
+            if place is None:
+                return
+            path = {one.name for one in place.path}
+            sums = self._sums(tree, of)
+            were: Sums = {one: dict(sums.get(one, {})) for one in sums}
+            for one in path:
+                add(were.setdefault(one, {}), after, -1)
+                add(were[one], before)
+            worse = set(over_committed(tree.places.values(), sums)) - set(over_committed(tree.places.values(), were))
+            mine = [text for text in worse if any(one in text for one in path)]
+            if not mine:
+                return
+            found = mine
+        self._say(f"{name} ({cause.get('kind')} {key_of(cause)}), {what}: {'; '.join(sorted(found))}")
+
+    def _recent(self) -> Iterator[tuple[float, QuotaTree]]:
+        now = self._clock()
+        for index, (since, tree) in enumerate(self._trees):
+            ended = self._trees[index + 1][0] if index + 1 < len(self._trees) else now
+            if ended >= now - _UNHEARD_S:
+                yield since, tree
+
+    def _sums(self, tree: QuotaTree, of: Callable[[Using], Amounts]) -> Sums:
+        sums: Sums = {}
+        for using in self._using.values():
+            place = tree.places.get(using.queue)
+            if place is not None and (amounts := of(using)):
+                for one in place.path:
+                    add(sums.setdefault(one.name, {}), amounts)
+        return sums
+
+    def _floors(self, name: str, raw: Object) -> None:
+        workload = read(Workload, raw)
+        granted = {each.name: each.granted for each in workload.status.pod_sets}
+        if not any(granted.values()):
+            return
+        ended = {each.name: each.count for each in workload.status.reclaimed_pod_set_pods}
+        said = {each.type: each for each in workload.status.conditions}.get("Admitted")
+        if said is not None and said.observed_generation != workload.metadata.generation:
+            return  # Its size was changed a moment ago; whoever grants has not seen that yet.
+        for each in workload.spec.pod_sets:
+            least = max(0, min(each.floor, each.desired) - ended.get(each.name, 0))
+            if granted.get(each.name, 0) < least:
+                self._say(f"{name} is granted {granted} pods, and the floor of {each.name} is {least}")
+
+    # ── law 4 ──
+
+    def _admitted_once(self, before: Object | None, after: Object | None) -> None:
+        was, now = _admitted_at(before), _admitted_at(after)
+        if after is not None and now is not None and now != was:
+            self.admissions["/".join(key_of(after))] += 1
+            if was is not None:
+                self._say(f"{key_of(after)} was admitted at {was} and again at {now}, and not evicted in between")
+
+    def _places(self, name: str, pods: list[Object]) -> None:
+        places = Counter(
+            (pod_facts(pod).pod_set, marks[INDEX])
+            for pod in pods
+            if INDEX in (marks := pod["metadata"].get("annotations") or {}) and pod_facts(pod).present
+        )
+        for (pod_set, index), count in places.items():
+            if count > 1:
+                self._say(f"{name} has {count} pods for place {index} of {pod_set}")
+
+
+def _workload_of(pod: Object) -> str:
+    """Namespace and name of its Workload. What was marked stays so: a mark is written with the grant."""
+    marked = (pod["metadata"].get("annotations") or {}).get(WORKLOAD)
+    name = marked or asks_as(pod)
+    return f"{pod['metadata']['namespace']}/{name}" if name else ""
+
+
+def _workload_of_job(job: Object) -> str:
+    return f"{job['metadata']['namespace']}/{workload_name('Job', job['metadata']['name'])}"
+
+
+def _job_of(workload: str) -> str:
+    """The key of the Job that a Workload of this name stands for."""
+    return JOBS + workload.replace("/job-", "/", 1)
+
+
+def _loose(job: Object | None) -> dict[Part, int]:
+    if job is None:
+        return {}
+    entry = builtin().of({"apiVersion": "batch/v1", "kind": "Job"})
+    return {(name, one.flavor or "default"): one.count for name, one in let_go(entry, job).items()}
+
+
+def _asks_for_all(job: Object, using: Using) -> bool:
+    """Whether all pods that are not told to go are ones that the Job, as it stands, asks for."""
+    return sum(using.staying.values()) <= sum(_loose(job).values())
+
+
+def _admitted_at(raw: Object | None) -> str | None:
+    conditions = ((raw or {}).get("status") or {}).get("conditions") or ()
+    return next(
+        (each["lastTransitionTime"] for each in conditions if each["type"] == "Admitted" and each["status"] == "True"),
+        None,
+    )

@@ -1,0 +1,101 @@
+"""Operators that come and go: killed at any moment, started anew, or one leading while another stands by."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from random import Random
+
+from tidegate.controller.operator import Operator
+from tidegate.kube.client import Client
+from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.wire import Transport
+from tidegate.sim.faults.loop import VirtualLoop
+from tidegate.sim.faults.network import LATEST_S, Network, Weather
+
+_TERMS = Terms(15, 10.0, 2.0)
+
+
+class Process:
+    """One operator as a process: what it knows goes with it."""
+
+    def __init__(self, network: Network, loop: VirtualLoop, identity: str, *, leads_alone: bool) -> None:
+        self.network = network
+        self._loop = loop
+        self._identity = identity
+        self._client = Client(network)
+        self._task = asyncio.create_task(self._operate() if leads_alone else self._stand_in_line())
+
+    async def _operate(self) -> None:
+        await Operator(self._client, clock=self._loop.unix).run()
+
+    async def _stand_in_line(self) -> None:
+        while True:
+            election = LeaderElection(
+                self._client, "operator", "kube-system", self._identity, terms=_TERMS, clock=self._loop.time
+            )
+            try:
+                await election.run(self._operate)
+            except LeadershipLost:
+                continue
+
+    async def kill(self) -> None:
+        """As `kill -9` does: nothing more is sent. What is under way may still arrive."""
+        self.network.die()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def check(self) -> None:
+        """Raise what ended it, if anything did: an operator never ends by itself."""
+        if self._task.done():
+            self._task.result()
+            raise AssertionError("the operator ended by itself")
+
+
+class Operators:
+    """One that leads alone, or two of which one leads."""
+
+    def __init__(self, server: Transport, loop: VirtualLoop, chance: Random, weather: Weather) -> None:
+        self._server, self._loop, self._chance, self._weather = server, loop, chance, weather
+        self.faults: Counter[str] = Counter()
+        self._several = chance.random() < 0.3
+        self._started = 0
+        self._calm = False
+        self.running: list[Process] = []
+
+    def start(self) -> None:
+        while len(self.running) < (2 if self._several else 1):
+            chance = Random(self._chance.random())
+            network = Network(self._server, chance, self._weather, self.faults, calm=self._calm)
+            self._started += 1
+            process = Process(network, self._loop, f"operator-{self._started}", leads_alone=not self._several)
+            self.running.append(process)
+
+    async def kill_one(self) -> None:
+        """One dies, and another starts a moment after the last it sent has arrived."""
+        self.faults["kill"] += 1
+        await self.running.pop(self._chance.randrange(len(self.running))).kill()
+        await asyncio.sleep(LATEST_S + 3 * self._weather.latency_s + self._chance.random())
+        self.start()
+
+    async def part(self) -> None:
+        """One cannot reach the server for a while."""
+        self.faults["partition"] += 1
+        network = self._chance.choice(self.running).network
+        network.down = True
+        await asyncio.sleep(self._chance.random() * 30)
+        network.down = False
+
+    def calm(self) -> None:
+        """No more faults."""
+        self._calm = True
+        for process in self.running:
+            process.network.calm, process.network.down = True, False
+
+    def check(self) -> None:
+        for process in self.running:
+            process.check()
+
+    async def stop(self) -> None:
+        for process in self.running:
+            await process.kill()

@@ -1,0 +1,130 @@
+"""One history: a seed in, and what was broken out."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tidegate.sim.faults.laws.settled import Settled
+from tidegate.sim.faults.laws.witness import Witness
+from tidegate.sim.faults.life.nodes import Nodes
+from tidegate.sim.faults.life.people import People
+from tidegate.sim.faults.loop import VirtualLoop, run
+from tidegate.sim.faults.network import Weather
+from tidegate.sim.faults.operators import Operators
+from tidegate.sim.faults.server import SimulatedServer, a_folder
+
+_ACTS = 24
+_PAUSE_S = 4.0
+_QUIET_S = 60.0
+"""Longer than anybody waits before trying again."""
+_MOST_S = 4 * 3600.0
+
+
+class Broken(AssertionError):  # noqa: N818 - what it says is the breach
+    """A law does not hold."""
+
+
+@dataclass(slots=True)
+class History:
+    """What one seed came to."""
+
+    seed: int
+    breaches: list[str] = field(default_factory=list)
+    commits: int = 0
+    seconds: float = 0.0
+    faults: Counter[str] = field(default_factory=Counter)
+    admissions: Counter[str] = field(default_factory=Counter)
+
+    def check(self) -> None:
+        """Raise what was broken, and how to see it again."""
+        if self.breaches:
+            told = "\n  ".join(self.breaches[:10])
+            again = f"python -m tidegate.sim.faults {self.seed}"
+            raise Broken(f"seed {self.seed} broke {len(self.breaches)} times:\n  {told}\nReplay it: {again}")
+
+
+def play(seed: int, *, acts: int = _ACTS) -> History:
+    """The history of a seed, the same every time."""
+    with a_folder() as folder:
+        before = random.getstate()
+        # Uids, suffixes of names and back-offs come from here, wherever in the product they are drawn.
+        random.seed(seed)
+        try:
+            history: History = run(partial(_play, History(seed), folder, acts))
+            return history
+        finally:
+            random.setstate(before)
+
+
+async def _play(history: History, folder: Path, acts: int, loop: VirtualLoop) -> History:
+    chance = Random(history.seed)
+    weather = Weather(
+        requests=chance.choice((6, 15, 40)),
+        events=chance.choice((6, 15, 40)),
+        latency_s=chance.choice((0.002, 0.02, 0.2)),
+    )
+    server = SimulatedServer(folder, loop, Random(chance.random()))
+    witness = Witness(loop.time)
+    witness.start(server.objects)
+    server.store.listen(witness.heard)
+    server.start()
+    nodes, people = Nodes(server.client, Random(chance.random())), People(server.client, Random(chance.random()))
+    operators = Operators(server.transport, loop, Random(chance.random()), weather)
+    await nodes.open()
+    await people.open()
+    operators.start()
+    await _trouble(acts, chance, people, nodes, operators)
+    operators.calm()
+    nodes.going_on.clear()
+    await _quiet(witness, loop)
+    operators.check()
+    history.breaches += await Settled(server.client, loop.unix).breaches(over=False)
+    nodes.going_on.set()
+    await people.open_again()
+    await _quiet(witness, loop)
+    operators.check()
+    history.breaches += await Settled(server.client, loop.unix).breaches(over=True)
+    await operators.stop()
+    await nodes.stop()
+    await server.stop()
+    history.breaches[:0] = witness.breaches
+    history.commits, history.seconds = witness.commits, loop.time()
+    history.faults, history.admissions = operators.faults, witness.admissions
+    return history
+
+
+async def _trouble(acts: int, chance: Random, people: People, nodes: Nodes, operators: Operators) -> None:
+    """People act, and in between operators die, are cut off, and nodes are lost."""
+    background: list[asyncio.Task[None]] = []
+    happens: list[tuple[int, Callable[[], Coroutine[Any, Any, None]]]] = [
+        (3, operators.kill_one),
+        (1, operators.part),
+        (1, nodes.lose_one),
+        (20, people.act),
+    ]
+    for _ in range(acts):
+        await asyncio.sleep(chance.random() ** 2 * _PAUSE_S)
+        (what,) = chance.choices([act for _, act in happens], [weight for weight, _ in happens])
+        if what in (operators.part, nodes.lose_one):
+            background.append(asyncio.ensure_future(what()))
+        else:
+            await what()
+        operators.check()
+    await asyncio.gather(*background)
+
+
+async def _quiet(witness: Witness, loop: VirtualLoop) -> None:
+    """Returns when nothing has been written for a while."""
+    began = loop.time()
+    while loop.time() - max(began, witness.last_at) < _QUIET_S:
+        await asyncio.sleep(5)
+        if loop.time() - began > _MOST_S:
+            raise Broken("it does not come to rest: something is written for ever")

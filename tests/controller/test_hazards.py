@@ -1,0 +1,140 @@
+"""What histories full of faults taught: each of these once granted twice, gave away what was taken, or never ended."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from msgspec import structs
+
+from tests.controller.house import House
+from tests.controller.test_pods import gang, pod
+from tidegate.controller.applications.form import allowances
+from tidegate.controller.applications.pods_of_job import to_do
+from tidegate.controller.kinds import WORKLOADS
+from tidegate.controller.seen.workloads import Facts, seen_workload
+from tidegate.controller.watch.latest import Latest
+from tidegate.controller.writing import StatusWriter
+from tidegate.kube import resources as r
+from tidegate.kube.client import Client
+from tidegate.kube.informer import Informer
+from tidegate.kube.wire import Request, Response
+from tidegate.model.codec import read
+from tidegate.model.kinds import QueueJob, Workload
+from tidegate.model.kinds.workload import State, WorkloadStatus
+from tidegate.model.resources import Resources
+from tidegate.scheduler import PodSet
+from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.workloads import FLAVOR, POD_SET, LetGo
+
+Json = Any
+ONE = Resources.parse({"cpu": 1})
+
+
+def seen(**pod_set: Json) -> SeenWorkload:
+    pods = PodSet(name="main", count=3, floor=1, requests=ONE, **pod_set)
+    return SeenWorkload(name="a/w", queue="a/default", created=0, admitted_at=1, pod_sets=(pods,))
+
+
+def workload(count: int = 3, **status: Json) -> Workload:
+    pods = {"name": "main", "count": count, "minCount": 1, "requests": {"cpu": "1"}}
+    told = {"conditions": [{"type": "Admitted", "status": "True", "reason": "Granted", **_AT}], **status}
+    return read(Workload, {"metadata": {"name": "w", "namespace": "a"}, "spec": {"podSets": [pods]}, "status": told})
+
+
+_AT = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+def test_pods_heard_of_since_the_plan_are_not_made_again() -> None:
+    """Two places were granted; the plan knew of no pods, and by the time pods were made both were there. A third was
+    made for a place that nobody granted."""
+    job = {"name": "main", "replicas": 3, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    obj = read(QueueJob, {"metadata": {"name": "j", "namespace": "a", "uid": "u"}, "spec": {"taskSpecs": [job]}})
+    pods = [
+        {
+            "metadata": {
+                "name": f"j-main-{index}",
+                "namespace": "a",
+                "annotations": {POD_SET: "main", FLAVOR: "default", "tidegate.dev/task-index": str(index)},
+            },
+            "spec": {"containers": []},
+        }
+        for index in range(2)
+    ]
+    assert not to_do(obj, seen(granted={"default": 2}), pods, {}).create
+
+
+def test_an_application_shrunk_to_nothing_is_held() -> None:
+    """Its first pod had ended, so its floor was nothing, and all the rest was taken. Written into the running Job was a
+    template without a flavor, which no server takes: it kept running what it had lost."""
+    assert allowances(seen(ended=1), {}) is None
+    assert allowances(seen(granted={"default": 1}, ended=1), {}) is not None
+
+
+def test_what_was_let_go_counts_before_it_is_there() -> None:
+    """A Job was evicted between being let go and having pods. Its room went to another, and then its pods came."""
+    evicted = structs.replace(workload(), status=WorkloadStatus())
+    (pods,) = seen_workload(evicted, Facts(let_go={"main": LetGo(2, "spot")})).pod_sets
+    assert pods.present == {"spot": 2}
+    (pods,) = seen_workload(evicted, Facts()).pod_sets
+    assert not pods.present
+
+
+def test_a_smaller_application_takes_back_what_ended() -> None:
+    """Of five, two had ended and three were still to do; then it was made three at a time. Counted on as ended, two of
+    its places were given away while it ran all three."""
+    told = workload(reclaimedPodSetPods=[{"name": "main", "count": 2}])
+    (pods,) = seen_workload(told, Facts(ended={"main": 0})).pod_sets
+    assert (pods.ended, pods.wanted) == (0, 3)
+    (pods,) = seen_workload(told, Facts()).pod_sets
+    assert (pods.ended, pods.wanted) == (2, 1), "where only pods can tell, what was counted stays counted"
+
+
+async def test_a_gang_that_lost_a_member_is_over_when_the_others_are(house: House) -> None:
+    """Somebody deleted one of two pods; the other ended well, and the place of the first was held for ever."""
+    for name in ("x-0", "x-1"):
+        await pod(house, name, **gang("x", 2))
+    await house.state("podgroup-x", "Admitted", granted=2)
+    await house.see(r.PODS, "x-1", lambda obj: not obj["spec"].get("schedulingGates"))
+    await house.client.delete(r.PODS, "x-0", house.namespace)
+    await house._set(await house.get(r.PODS, "x-1"), {"phase": "Succeeded"})
+    await house.state("podgroup-x", "Finished", granted=0)
+
+
+class Late:
+    """A wire on which one status write arrives long after its sender was told that it did not."""
+
+    def __init__(self, client: Client) -> None:
+        self._transport = client._transport
+        self.kept: Request | None = None
+
+    async def send(self, request: Request) -> Response:
+        if request.method == "PUT" and self.kept is None:
+            self.kept = request
+            raise TimeoutError("no answer")
+        return await self._transport.send(request)
+
+    async def arrive(self) -> int:
+        assert self.kept is not None
+        return (await self._transport.send(self.kept)).status
+
+    async def close(self) -> None:
+        """It is not ours to close."""
+
+
+async def test_a_write_without_an_answer_does_not_take_effect_later(house: House) -> None:
+    """It was read again, found not to have been written, and its room was given to another; then it arrived."""
+    await house.kill()
+    await house.workload("w", 1)
+    wire = Late(house.client)
+    client = Client(wire)
+    informer: Informer[Any] = Informer(client, WORKLOADS, house.namespace)
+    latest = Latest(informer)
+    following = asyncio.create_task(informer.run())
+    await informer.synced()
+    writer, key = StatusWriter(client, latest), (house.namespace, "w")
+    assert await writer.write({key: WorkloadStatus(state=State.ADMITTED)}) == {key}
+    assert await writer.make_sure() == {key}
+    assert await wire.arrive() == 409
+    following.cancel()
+    assert "status" not in await house.get(WORKLOADS, "w")
