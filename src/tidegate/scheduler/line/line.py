@@ -9,7 +9,7 @@ Everybody else is not looked at: what does not fit under the ceiling, and may ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
@@ -114,7 +114,11 @@ class Line:
 
     def _offer(self, row: Row) -> None:
         self._offers += 1
-        heappush(self._heaps[row.queue.index], (row.rank, row.first, self._offers, row))
+        heap = self._heaps[row.queue.index]
+        heappush(heap, (row.rank, row.first, self._offers, row))
+        if len(heap) > 64 + 4 * len(self._rows[row.queue.index]):
+            heap[:] = {id(entry[3]): entry for entry in heap if _is_current(entry)}.values()
+            heapify(heap)
         self.changed(row.queue)
 
     def _remove(self, row: Row, at: Place) -> None:
@@ -217,9 +221,8 @@ class Line:
         """The first row that was not looked at in vain; entries that are out of date are dropped."""
         heap = self._heaps[queue.index]
         while heap:
-            _, first, _, row = heap[0]
-            if row.first is first and not row.failed:
-                found: Row = row
+            if _is_current(heap[0]):
+                found: Row = heap[0][3]
                 return found
             heappop(heap)
         return None
@@ -259,6 +262,11 @@ class Line:
         now = self.ledger.shares[ask.queue.index]
         share = now if ask.kind.impatient else self.ledger.share_with(ask.queue, ask.need)
         return (share, ask.row.rank, ask.place)
+
+
+def _is_current(entry: tuple[Any, Place, int, Row]) -> bool:
+    """Whether a row still stands where it stood when it was put into a heap."""
+    return entry[3].first is entry[1] and not entry[3].failed
 
 
 def _order(row: Row) -> tuple[Any, ...]:

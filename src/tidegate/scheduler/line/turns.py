@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from tidegate.scheduler.line.asks import Ask
@@ -101,6 +101,9 @@ class Turns:
             if ask is not None:
                 heappush(view.heap, (self._key(child, ask), version, child, ask))
         heap, current = view.heap, view.version
+        if len(heap) > 64 + 4 * len(node.children):
+            heap[:] = [entry for entry in heap if current[entry[2]] == entry[1]]
+            heapify(heap)
         while heap:
             _, version, child, _ = heap[0]
             if current[child] == version:
