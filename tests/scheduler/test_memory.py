@@ -33,7 +33,7 @@ def test_a_planner_does_not_grow_with_what_has_been() -> None:
 
 
 def _job(queue: str, number: int, *, cpu: int, priority: int) -> Workload:
-    name, shape = f"{queue[0]}/w{number}", pods(1, cpu=str(cpu))
+    shape = pods(1, cpu=str(cpu))
     return Workload(
         name=f"{queue[0]}/w{number}",
         queue=queue,
