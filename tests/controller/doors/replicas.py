@@ -51,10 +51,10 @@ async def known(client: Client, replica: Replica) -> None:
     await until(client, lambda hooks: bundle_of(hooks) == replica.certificates.trusted)  # type: ignore[union-attr]
 
 
-async def until(client: Client, accept: Any) -> Object:
-    """The configuration of the doors, once it is as wanted."""
+async def until(client: Client, accept: Any, name: str = "tidegate") -> Object:
+    """The configuration of the doors, or of dialects, once it is as wanted."""
     async with asyncio.timeout(30):
-        watch = client.watch(r.MUTATINGWEBHOOKCONFIGURATIONS, fields="metadata.name=tidegate", initial=True)
+        watch = client.watch(r.MUTATINGWEBHOOKCONFIGURATIONS, fields=f"metadata.name={name}", initial=True)
         async with contextlib.aclosing(watch):
             async for event in watch:
                 if event.type in ("ADDED", "MODIFIED") and accept(event.object):

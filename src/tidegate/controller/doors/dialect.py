@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable, Mapping
 
 from tidegate.controller.doors.hooks import NAMESPACE_NAME, NOT_OF_THE_SYSTEM, SYSTEM, Target, rules
+from tidegate.dialects.errors import DialectError
+from tidegate.dialects.registry import dialect_named
 from tidegate.dialects.webhook import ANY, NamespaceRule, decide, parse_rules
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.discovery import served_resources
@@ -69,7 +71,16 @@ def parse_text(text: str) -> dict[str, NamespaceRule]:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = "" if line is None else f" at line {line + 1}"
         raise ManifestError([Problem((), f"is not YAML{where}; correct it there")]) from None
-    return parse_rules(content)
+    given = parse_rules(content)
+    problems = []
+    for namespace, rule in given.items():
+        try:
+            dialect_named(rule.config.scheduler)
+        except DialectError as error:
+            problems.append(Problem(("namespaces", namespace, "queueconfig", "scheduler"), str(error)))
+    if problems:
+        raise ManifestError(problems)
+    return given
 
 
 class DialectDoor:

@@ -74,8 +74,10 @@ class Keeping:
                 await self._write(RESOURCES[kind], known, body)
                 _log.info("%s %s was written.", kind, name)
             except (StatusError, OSError) as failed:
-                _log.warning("%s %s could not be written: %s", kind, name, failed)
                 done = False
+                if getattr(failed, "code", 0) == 409:  # Our own write, or somebody else's, is heard of in a moment.
+                    continue
+                _log.warning("%s %s could not be written: %s", kind, name, failed)
         return done
 
     async def _write(self, resource: Resource[Object], known: Object | None, body: Object) -> None:
