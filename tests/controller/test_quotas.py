@@ -57,3 +57,30 @@ async def test_a_queue_is_made_from_a_quota_and_follows_it(bare: House) -> None:
     await bare.see(QUEUES, "default", lambda queue: queue["spec"]["limits"] == {"cpu": "2", "example.com/gpu": "1"})
     await bare.patch(r.RESOURCEQUOTAS, "mine", {"spec": {"hard": {"cpu": "5"}}})
     await bare.see(QUEUES, "default", lambda queue: queue["spec"]["limits"]["cpu"] == "5")
+
+
+async def test_the_quota_of_a_queue_goes_with_its_limits(bare: House) -> None:
+    await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: True)
+    await bare.patch(QUEUES, "default", {"spec": {"limits": None}})
+    await bare.until(lambda: gone(bare, "tidegate-default"))
+
+
+async def test_a_quota_that_people_make_takes_the_place_of_ours(bare: House) -> None:
+    await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: True)
+    await bare.create(r.RESOURCEQUOTAS, "mine", spec={"hard": {"requests.cpu": "3"}})
+    await bare.until(lambda: gone(bare, "tidegate-default"))
+    await bare.see(QUEUES, "default", lambda queue: linked(queue) and linked(queue)["status"] == "True")
+
+
+async def test_two_queues_of_a_namespace_may_use_their_limits_both(bare: House) -> None:
+    """A ResourceQuota is for all pods of a namespace: each says what the Queues may use together."""
+    for name, limits in (("default", {"cpu": "3", "memory": "1Gi"}), ("other", {"cpu": "500m"})):
+        await bare.create(QUEUES, name, spec={"clusterQueue": bare.namespace, "limits": limits})
+    for name in ("tidegate-default", "tidegate-other"):
+        await bare.see(r.RESOURCEQUOTAS, name, lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3500m"})
+
+
+async def gone(house: House, name: str) -> bool:
+    return not await house.exists(r.RESOURCEQUOTAS, name)

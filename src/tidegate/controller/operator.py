@@ -26,6 +26,7 @@ from tidegate.controller.metrics.tally import UNCOUNTED, Tally
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
+from tidegate.controller.queues.tree import NamespaceTree
 from tidegate.controller.seen.config import snapshot
 from tidegate.controller.seen.workloads import seen_workload
 from tidegate.controller.telling import Telling
@@ -81,6 +82,7 @@ class Operator:
         self._queue_jobs = QueueJobs(client, self.cache)
         self._writer = StatusWriter(client, self.cache.workloads)
         self._queues = QueueStatuses(client, self.cache)
+        self._tree = NamespaceTree(client, self.cache, self.managed)
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications)
         self._changes = Changes()
@@ -137,8 +139,8 @@ class Operator:
         now = int(self._clock())
         dirty |= self._deadlines.due(now)
         if self._changes.quotas:
-            self._changes.quotas = False
-            if not await self._quotas.keep():
+            self._changes.quotas, self._report_due = False, True
+            if not all([await self._tree.keep(), await self._quotas.keep()]):
                 asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
         for obj in applications:
             key = self._applications.workload_key(obj)

@@ -33,7 +33,7 @@ def cluster_rules(kinds: Kinds) -> list[Object]:
     return [
         _rule("", ["namespaces", "nodes"], READ),
         _rule("", ["pods"], [*READ, "create", "update", "patch", "delete"]),
-        _rule("", ["resourcequotas"], [*READ, "create", "update"]),
+        _rule("", ["resourcequotas"], [*READ, "create", "update", "delete"]),
         _rule("", ["events"], ["create", "patch"]),
         _rule("scheduling.k8s.io", ["priorityclasses"], READ),
         _rule("apiextensions.k8s.io", ["customresourcedefinitions"], READ),
@@ -54,7 +54,7 @@ def _own_rules() -> list[Object]:
         _rule(GROUP, every, READ),
         _rule(GROUP, ["workloads"], ["create", "update", "patch", "delete"]),
         _rule(GROUP, ["queues"], ["create", "update"]),
-        _rule(GROUP, ["clusterqueues"], ["create"]),
+        _rule(GROUP, ["clusterqueues"], ["create", "update", "delete"]),
         _rule(GROUP, [f"{each}/status" for each in ("clusterqueues", "queuejobs", "queues", "workloads")],
               ["update", "patch"]),
     ]  # fmt: skip

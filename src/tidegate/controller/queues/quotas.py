@@ -6,10 +6,11 @@ put back when somebody changes it;  (c) only a ResourceQuota: a Queue is made fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from tidegate.controller.kinds import QUEUES
 from tidegate.controller.namespaces import Managed
+from tidegate.controller.queues.tree import tree_of
 from tidegate.controller.told.queues import said
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.kube.client import Client, StatusError
@@ -41,6 +42,24 @@ def limits_of(quota: Object) -> dict[str, Quantity]:
                 continue
             found[resource] = min(amount, found.get(resource, amount))
     return found
+
+
+def limits_together(limits: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """What a namespace's pods are limited to by all its Queues; what one Queue leaves open nothing limits. A
+    ResourceQuota is for all pods of a namespace, and cannot tell those of one Queue from those of another."""
+    named = set.intersection(*(set(each) for each in limits)) if limits else set()
+    return {
+        name: str(sum((Quantity.parse(each[name]) for each in limits), start=Quantity(0))) for name in sorted(named)
+    }
+
+
+def _limits(queue: Object) -> dict[str, str]:
+    going = queue["metadata"].get("deletionTimestamp")
+    return {} if going else dict((queue.get("spec") or {}).get("limits") or {})
+
+
+def _quota_name(queue: Object) -> str:
+    return f"tidegate-{queue['metadata']['name']}"
 
 
 def is_made(quota: Object) -> bool:
@@ -95,18 +114,21 @@ class Quotas:
         queues = self._cache.queues.by(BY_NAMESPACE, namespace)
         quotas = self._cache.resource_quotas.by(BY_NAMESPACE, namespace)
         theirs = sorted((each for each in quotas if not is_made(each)), key=lambda each: str(each["metadata"]["name"]))
+        limited = [] if theirs else [queue for queue in queues if _limits(queue)]
+        kept = {_quota_name(queue) for queue in limited}
+        for quota in quotas:
+            if is_made(quota) and quota["metadata"]["name"] not in kept:
+                await self._client.delete(RESOURCEQUOTAS, quota["metadata"]["name"], namespace)
         if theirs:
             await self._from_quota(namespace, queues, theirs[0])
-            return
-        for queue in queues:
-            limits = (queue.get("spec") or {}).get("limits") or {}
-            if limits and not queue["metadata"].get("deletionTimestamp"):
-                await self._to_quota(queue, limits, quotas)
+        together = limits_together([_limits(queue) for queue in queues])
+        for queue in limited:
+            await self._to_quota(queue, together, quotas)
 
     async def _to_quota(self, queue: Object, limits: dict[str, str], quotas: list[Object]) -> None:
         """(b): the ResourceQuota of a Queue's limits."""
         meta = queue["metadata"]
-        name, hard = f"tidegate-{meta['name']}", quota_of(limits)
+        name, hard = _quota_name(queue), quota_of(limits)
         known = next((each for each in quotas if each["metadata"]["name"] == name), None)
         if known is None:
             owner = {"apiVersion": QUEUES.api_version, "kind": "Queue", "name": meta["name"], "uid": meta["uid"]}
@@ -122,7 +144,8 @@ class Quotas:
         known = next((each for each in queues if FROM_QUOTA in (each["metadata"].get("annotations") or {})), None)
         if not queues:
             made = {"name": "default", "namespace": namespace, "annotations": {FROM_QUOTA: name}}
-            await self._client.create(QUEUES, {"metadata": made, "spec": {"limits": limits}})
+            under = {"clusterQueue": namespace} if namespace in tree_of(self._cache.namespaces.all()) else {}
+            await self._client.create(QUEUES, {"metadata": made, "spec": {**under, "limits": limits}})
         elif known is not None and ((known.get("spec") or {}).get("limits") or {}) != limits:
             spec = {**(known.get("spec") or {}), "limits": limits}
             await self._client.update(QUEUES, {**known, "spec": spec})
