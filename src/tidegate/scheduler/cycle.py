@@ -39,6 +39,8 @@ class Known:
     workloads: Mapping[str, Workload]
     kept_out: Mapping[str, Waiting]
     """Those that may not ask, and why."""
+    active: Mapping[str, int]
+    """How many of a Queue are active, admitted or not."""
 
 
 class Cycle:

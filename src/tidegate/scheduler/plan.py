@@ -106,6 +106,20 @@ class Waiting:
     until: Instant | None = None
     """When the reason passes by itself."""
 
+    def told_to(self, workload: str, ahead: int) -> Waiting:
+        """The same of another in its row. Written out, since it is said of everybody who waits."""
+        return Waiting(
+            workload=workload,
+            pod_set=self.pod_set,
+            reason=self.reason,
+            short_by=self.short_by,
+            at=self.at,
+            room=self.room,
+            behind=self.behind,
+            ahead=ahead,
+            until=self.until,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:

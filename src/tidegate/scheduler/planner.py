@@ -12,6 +12,7 @@ that its Plan is carried out; so it costs what it decides, and how many wait doe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from heapq import heappop, heappush
@@ -51,6 +52,8 @@ class Planner:
         self.policies = policies
         self._snapshot = Snapshot()
         self._workloads: dict[str, Workload] = {}
+        self._active: Counter[str] = Counter()
+        """How many of a Queue are active."""
         self._now: Instant = 0
         self._changed = True
         """Whether a cycle could decide anything that the last one did not."""
@@ -67,6 +70,7 @@ class Planner:
         self._snapshot = replace(snapshot, workloads=())
         if workloads is not None:
             self._workloads = {workload.name: workload for workload in workloads}
+            self._active = Counter(one.queue for one in self._workloads.values() if one.active)
         self._build()
 
     def put(self, workload: Workload) -> None:
@@ -76,6 +80,8 @@ class Planner:
             return
         if before is not None:
             self._leave(before)
+            self._active[before.queue] -= before.active
+        self._active[workload.queue] += workload.active
         self._workloads[workload.name] = workload
         if self._knows_its_cells(workload):
             self._enter(workload)
@@ -87,6 +93,7 @@ class Planner:
         workload = self._workloads.pop(name, None)
         if workload is not None:
             self._leave(workload)
+            self._active[workload.queue] -= workload.active
             self._deserved.forget(name)
             self._changed = self._changed or not self._deserved.settled
 
@@ -108,7 +115,7 @@ class Planner:
             # What they may hope for depends on what is deserved; else that is worked out when somebody does not fit.
             for queue in self._deserved.news():
                 self._line.changed(queue)
-        known = Known(self._workloads, self._kept_out)
+        known = Known(self._workloads, self._kept_out, self._active)
         cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, known)
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
         self._crowded.clear()

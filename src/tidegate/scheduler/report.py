@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+from operator import add
 
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.scheduler.cycle import Cycle
@@ -59,7 +58,7 @@ def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
             # Growth beside what a workload already has may be impossible for one and not for another of its row.
             if known is None or not row.kind.is_floor:
                 known = _why(cycle, ask, blocker, holding)
-            yield replace(known, workload=ask.name, ahead=ahead[place])
+            yield known.told_to(ask.name, ahead[place])
 
 
 def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -> Waiting:
@@ -92,19 +91,21 @@ def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
 def standings(cycle: Cycle) -> dict[str, Standing]:
     """How every node stands."""
     tree, ledger, deserved = cycle.books.tree, cycle.draft.ledger, cycle.draft.deserved
-    used: dict[int, list[int]] = defaultdict(lambda: [0] * len(tree.axes))
-    pending: dict[int, int] = defaultdict(int)
-    admitted: dict[int, int] = defaultdict(int)
-    for name, workload in cycle.known.workloads.items():
-        holding = cycle.books.holdings.get(name)
-        queue = tree.nodes.get(workload.queue)
-        if queue is None or not queue.is_queue:
-            continue
-        runs = holding is not None and holding.admitted
-        for node in queue.path:
-            admitted[node.index] += runs
-            pending[node.index] += not runs and workload.active
-            _use(used[node.index], workload, node)
+    used = [[0] * len(tree.axes) for _ in tree.in_order]
+    active = cycle.known.active
+    admitted, pending = [0] * len(used), [active.get(node.name, 0) if node.is_queue else 0 for node in tree.in_order]
+    for holding in cycle.books.holdings.values():
+        if holding.queue is not None:
+            index = holding.queue.index
+            admitted[index] += holding.admitted
+            pending[index] -= holding.admitted and holding.workload.active
+            _use(used[index], holding.workload, holding.queue)
+    for node in reversed(tree.in_order):
+        if node.parent is not None:
+            index, above = node.index, node.parent.index
+            admitted[above] += admitted[index]
+            pending[above] += pending[index]
+            used[above] = list(map(add, used[above], used[index]))
     return {
         node.name: Standing(
             deserved=tree.axes.flavored(deserved.amounts(node)),
