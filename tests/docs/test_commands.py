@@ -39,11 +39,21 @@ def _quoted(text: str) -> str:
 
 
 @pytest.mark.kube
-@pytest.mark.parametrize("page", ["docs/tutorial.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
 def test_every_command_of_the_page_works(page: str, tmp_path: Path) -> None:
     """In a home of its own, with the kubectl that `make kube` built."""
-    path = [str(Path(sys.executable).parent), str(assets()), os.environ["PATH"]]
+    run(page, tmp_path, str(assets()))
+
+
+@pytest.mark.parametrize("page", ["docs/how-to/daily.md"])
+def test_every_command_works_where_there_is_nothing_but_tidegate(page: str, tmp_path: Path) -> None:
+    run(page, tmp_path)
+
+
+def run(page: str, tmp_path: Path, *folders: str) -> None:
+    path = [str(Path(sys.executable).parent), *folders, os.environ["PATH"]]
     env = os.environ | {"HOME": str(tmp_path), "PATH": os.pathsep.join(path)}
+    env.pop("KUBECONFIG", None)
     try:
         done = subprocess.run(
             ["bash", "-c", commands_of(ROOT / page)], cwd=ROOT, env=env, capture_output=True, text=True, timeout=300,
