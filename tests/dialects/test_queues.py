@@ -203,3 +203,24 @@ def test_a_lending_limit_above_the_quota_is_the_quota() -> None:
     lab = next(obj for obj in done.objects if obj["kind"] == "ClusterQueue" and obj["metadata"]["name"] == "lab")
     assert lab["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["lendingLimit"] == "4"
     assert any("more than there is to lend" in note.message for note in done.notes)
+
+
+def test_yunikorn_is_told_amounts_that_it_can_read() -> None:
+    """It knows no fractions, no exponents and no thousandths of anything but cores."""
+    amounts = {"cpu": "1e3", "memory": "0.1Gi", "nvidia.com/gpu": "1.5"}
+    quotas = [{"flavor": "default", "resources": {name: {"nominalQuota": text} for name, text in amounts.items()}}]
+    done = TARGETS["yunikorn"](
+        parse_tree([{"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"quotas": quotas}}])
+    )
+    (queue,) = done.objects[0]["partitions"][0]["queues"][0]["queues"]
+    assert queue["resources"]["guaranteed"] == {"vcore": "1k", "memory": "107374182", "nvidia.com/gpu": "1"}
+    assert {note.about for note in done.notes} >= {"107374182400m memory", "1500m nvidia.com/gpu"}
+
+
+def test_a_door_called_like_a_node_has_its_namespace_in_yunikorn() -> None:
+    nodes = [{"kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec} for name, spec in
+             {"org": {}, "ray": {"parent": "org"}}.items()]  # fmt: skip
+    door = {"kind": "Queue", "metadata": {"namespace": "a", "name": "ray"}, "spec": {"clusterQueue": "org"}}
+    (document,) = TARGETS["yunikorn"](parse_tree([*nodes, door])).objects
+    (org,) = document["partitions"][0]["queues"][0]["queues"]
+    assert [queue["name"] for queue in org["queues"]] == ["ray", "a_ray"]

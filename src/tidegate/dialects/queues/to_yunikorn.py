@@ -11,9 +11,11 @@ from tidegate.dialects.queues.tree import QueueTree, called, cells
 from tidegate.model.kinds import ClusterQueue, Queue
 from tidegate.model.kinds.cluster_queue import AcrossQueues, Ordering, Submitters, WithinQueue
 from tidegate.model.kinds.queue import ROOT
+from tidegate.model.quantity import NANO, Quantity
 
 Json = dict[str, Any]
 _EVERYONE = "*"
+_MOST = 2**63 - 1
 
 
 def to_yunikorn(tree: QueueTree) -> QueueRendering:
@@ -48,11 +50,20 @@ def queue_path(tree: QueueTree, door: Queue) -> str:
 
 
 def _leaf(tree: QueueTree, door: Queue) -> str:
-    """A door is called by its name; where two namespaces have one of the same name, by both."""
-    beside = tree.doors_of(tree.node(door.spec.cluster_queue))
-    alike = [one for one in beside if one.metadata.name == door.metadata.name]
-    name = door.metadata.name if len(alike) == 1 else f"{door.metadata.namespace}-{door.metadata.name}"
-    return queue_level(name, "the Queue")
+    """A door is called by its name; where another door or node beside it is called so too, by its namespace, too."""
+    node = tree.node(door.spec.cluster_queue)
+    beside = [one.metadata.name for one in (*_nodes_below(tree, node), *tree.doors_of(node))]
+    if beside.count(door.metadata.name) == 1:
+        return queue_level(door.metadata.name, "the Queue")
+    name = f"{door.metadata.namespace}_{door.metadata.name}"
+    return queue_level(name, "the Queue with its namespace")
+
+
+def _nodes_below(tree: QueueTree, node: ClusterQueue) -> tuple[ClusterQueue, ...]:
+    """The nodes that YuniKorn has beside the doors of this one: below its root are all of ours that have no parent."""
+    if node.metadata.name != ROOT or node.spec.parent is not None:
+        return tree.children(node)
+    return (*tree.children(node), *(root for root in tree.roots() if root.metadata.name != ROOT))
 
 
 def _node(tree: QueueTree, node: ClusterQueue, ceiling: Amounts, notes: Notes) -> Json:
@@ -60,7 +71,7 @@ def _node(tree: QueueTree, node: ClusterQueue, ceiling: Amounts, notes: Notes) -
     queue: Json = {"name": queue_level(node.metadata.name, "the ClusterQueue"), "parent": True}
     # YuniKorn refuses a child whose maximum is above its parent's.
     top = {name: min(amount, ceiling.get(name, amount)) for name, amount in ceilings(tree, node, notes).items()}
-    if amounts := _written(guaranteed(tree, node, notes), top):
+    if amounts := _written(guaranteed(tree, node, notes), top, notes):
         queue["resources"] = amounts
     if properties := _properties(node, notes):
         queue["properties"] = properties
@@ -80,7 +91,7 @@ def _door(tree: QueueTree, node: ClusterQueue, door: Queue, ceiling: Amounts, no
     queue: Json = {"name": _leaf(tree, door), "parent": False, "properties": properties}
     if door.spec.limits:
         limits = {name: min(limit, ceiling.get(name, limit)) for name, limit in door.spec.limits.items()}
-        queue["resources"] = _written({}, limits)
+        queue["resources"] = _written({}, limits, notes)
     acl = door_acl(tree, door, notes)
     if acl != _EVERYONE or any(door_acl(tree, other, Notes()) != _EVERYONE for other in tree.doors):
         queue["submitacl"] = acl
@@ -91,13 +102,28 @@ def _door(tree: QueueTree, node: ClusterQueue, door: Queue, ceiling: Amounts, no
     return queue
 
 
-def _written(least: Amounts, top: Amounts) -> Json:
-    written = {"guaranteed": _amounts(least), "max": _amounts(top)}
+def _written(least: Amounts, top: Amounts, notes: Notes) -> Json:
+    written = {"guaranteed": _amounts(least, notes), "max": _amounts(top, notes)}
     return {name: amounts for name, amounts in written.items() if amounts}
 
 
-def _amounts(amounts: Amounts) -> dict[str, str]:
-    return {"vcore" if name == "cpu" else name: str(amount) for name, amount in sorted(amounts.items())}
+def _amounts(amounts: Amounts, notes: Notes) -> dict[str, str]:
+    return {
+        "vcore" if name == "cpu" else name: _amount(name, amount, notes) for name, amount in sorted(amounts.items())
+    }
+
+
+def _amount(resource: str, amount: Quantity, notes: Notes) -> str:
+    """As YuniKorn reads it: whole thousandths of a core, whole units of all else. What is over goes everywhere, so that
+    what children are guaranteed still fits into what their parent is."""
+    unit = NANO // 1000 if resource == "cpu" else NANO
+    whole = Quantity(
+        min(amount.nano // unit, _MOST) * unit, "decimal" if amount.notation == "exponent" else amount.notation
+    )
+    if whole != amount:
+        what = "thousandths of a core" if resource == "cpu" else "whole units"
+        notes.changed(f"{amount} {resource}", f"YuniKorn counts in {what} up to 2^63, so it became {whole}")
+    return str(whole)
 
 
 def _properties(node: ClusterQueue, notes: Notes) -> dict[str, str]:
