@@ -240,3 +240,19 @@ def test_where_nobody_knows_queues_nothing_is_left_waiting(tmp_path: Path) -> No
         assert "does not know Tidegate's kinds" in done.stderr
     finally:
         tidegate("down", "--data-dir", str(data))
+
+
+def test_a_kubeconfig_that_is_given_is_never_answered_by_another_server(tmp_path: Path) -> None:
+    """Not by one that is started for it either."""
+    lost = tmp_path / "kubeconfig"
+    cluster = {"name": "x", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "x", "context": {"cluster": "x", "user": ""}}
+    lost.write_text(json.dumps({"current-context": "x", "clusters": [cluster], "contexts": [context]}))
+    home = str(tmp_path)
+    for done in (
+        tidegate("run", "--", "true", HOME=home, KUBECONFIG=str(lost)),
+        tidegate("run", "--kubeconfig", str(lost), "--", "true", HOME=home),
+    ):
+        assert done.returncode == 1
+        assert "does not answer" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["kubeconfig"]
