@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -12,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.test_commands import tidegate
 from tidegate.cli.views.tree import tree
 from tidegate.cli.views.why import explained
+from tidegate.kube.config import load_access
+from tidegate.kube.connect import connect
 
 Json = Any
 
@@ -189,6 +193,39 @@ def test_the_first_ctrl_c_cancels_the_job_and_says_so(kubeconfig: str) -> None:
     assert running.returncode == 130
     assert "job/stopped is cancelled" in said
     assert "no workload stopped" in tidegate("why", "stopped", "--kubeconfig", kubeconfig).stderr
+
+
+async def let_in(kubeconfig: str, namespace: str, user: str) -> None:
+    """A Role for a tenant, who may see and use what is in their namespace."""
+    client = connect(load_access(Path(kubeconfig), None), user_agent="test")
+    rights = [
+        {"apiGroups": ["tidegate.dev"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["*"]},
+        {"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list", "watch"]},
+    ]
+    roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
+    await client.raw("POST", f"{roles}/roles", body={"metadata": {"name": "tenant"}, "rules": rights})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "tenant"}
+    who = [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}]
+    body = {"metadata": {"name": "tenant"}, "roleRef": role, "subjects": who}
+    await client.raw("POST", f"{roles}/rolebindings", body=body)
+    await client.close()
+
+
+def test_a_tenant_with_rights_in_one_namespace_sees_it_and_works_there(kubeconfig: str, tmp_path: Path) -> None:
+    """No right on ClusterQueues, nodes or other namespaces: what is theirs is shown, and nothing is guessed."""
+    asyncio.run(let_in(kubeconfig, "default", "tenant"))
+    config = yaml.safe_load(Path(kubeconfig).read_text())
+    config["users"][0]["user"]["as"] = "tenant"
+    own = tmp_path / "kubeconfig"
+    own.write_text(yaml.safe_dump(config))
+    where = ["--kubeconfig", str(own)]
+    assert tidegate("run", "--cpu", "10m", *where, "--", "echo", "tenant").stdout == "tenant\n"
+    told = tidegate("status", "--all", *where)
+    assert "default/default" in told.stdout, told.stderr
+    assert "root" not in told.stdout
+    refused = tidegate("status", "-n", "kube-system", *where)
+    assert (refused.returncode, "The server refused" in refused.stderr) == (1, True)
 
 
 def test_a_server_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:

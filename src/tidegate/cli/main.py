@@ -123,6 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
+    except OSError as error:
+        print(f"tidegate: {error}. Look at what it names, and try again.", file=sys.stderr)
+        return FAILED
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tidegate.cli.errors import UsageError
+from tidegate.cli.errors import CommandError, UsageError
 
 Json = dict[str, Any]
 _KEPT_S = 7 * 24 * 3600
@@ -49,10 +49,17 @@ def _container(told: argparse.Namespace, words: list[str]) -> Json:
     container: Json = {"name": "main", "image": told.image, "command": [_literal(word) for word in words]}
     container["resources"] = {"requests": requests} | ({"limits": limits} if limits else {})
     if told.image == "host":
-        container["workingDir"] = str(Path.cwd())
+        container["workingDir"] = _folder()
     if env := _env(told):
         container["env"] = env
     return container
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        raise CommandError("The folder you are in is gone, and the command would run there. Go to another.") from None
 
 
 def _env(told: argparse.Namespace) -> list[Json]:

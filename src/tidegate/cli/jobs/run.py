@@ -143,7 +143,7 @@ async def _cancel(client: Client, namespace: str, name: str) -> int:
 
     print(f"\nCancelling job/{name} …", file=sys.stderr, flush=True)
     await client.delete(JOBS, name, namespace)
-    print(f"job/{name} is cancelled; its pods are stopped.", file=sys.stderr)
+    print(f"job/{name} is cancelled.", file=sys.stderr)
     return _INTERRUPTED
 
 

@@ -35,28 +35,40 @@ def _run(told: argparse.Namespace) -> int:
     if told.watch and told.output != "table":
         raise UsageError("--watch shows tables. Leave -o out, or --watch.")
 
-    async def work(client: Client, _: str) -> None:
+    async def work(client: Client, usual: str) -> None:
+        seen, namespace = await read(client, told.namespace, usual)
         if told.watch:
-            from tidegate.cli.views.watching import watch
+            from tidegate.cli.views.watching import Scope, watch
 
-            await watch(client, told.namespace, lambda seen: shown(seen, finished=told.all), finished=told.all)
+            scope = Scope(namespace, tree=bool(seen.cluster_queues), finished=told.all)
+            await watch(client, scope, lambda seen: shown(seen, finished=told.all))
         else:
-            _print(await read(client, told.namespace), told)
+            _print(seen, told)
 
     on_cluster(told, work)
     return 0
 
 
-async def read(client: Client, namespace: str | None) -> Seen:
-    """All that is shown, of one namespace or of all."""
+async def read(client: Client, namespace: str | None, usual: str) -> tuple[Seen, str | None]:
+    """What is shown, of one namespace or of all, and of which it is. A tenant who may not see all sees their own."""
     from tidegate.cli.views.rows import Seen
     from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
+    from tidegate.kube.client import StatusError
 
-    return Seen(
-        (await client.list(CLUSTER_QUEUES)).items,
-        (await client.list(QUEUES, namespace)).items,
-        (await client.list(WORKLOADS, namespace)).items,
-    )
+    try:
+        queues = (await client.list(QUEUES, namespace)).items
+    except StatusError as refused:
+        if refused.code != 403 or namespace is not None:
+            raise
+        namespace = usual
+        queues = (await client.list(QUEUES, namespace)).items
+    try:
+        cluster_queues = (await client.list(CLUSTER_QUEUES)).items
+    except StatusError as refused:
+        if refused.code != 403:
+            raise
+        cluster_queues = []
+    return Seen(cluster_queues, queues, (await client.list(WORKLOADS, namespace)).items), namespace
 
 
 def _print(seen: Seen, told: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,26 +25,36 @@ _AGES_S = 5.0
 _COLOURS = {"Admitted": "green", "Pending": "yellow", "Evicted": "red", "Inactive": "dim", "Finished": "dim"}
 
 
-async def watch(client: Client, namespace: str | None, text: Callable[[Seen], str], *, finished: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is watched: of which namespace, or of all; with the tree above the Queues; with what has finished."""
+
+    namespace: str | None
+    tree: bool
+    finished: bool
+
+
+async def watch(client: Client, scope: Scope, text: Callable[[Seen], str]) -> None:
     """Until Ctrl-C. `text` is how it looks where there is no terminal."""
     from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
     from tidegate.kube.informer import Informer
 
-    informers: list[Informer[Json]] = [
-        Informer(client, CLUSTER_QUEUES),
-        Informer(client, QUEUES, namespace),
-        Informer(client, WORKLOADS, namespace),
-    ]
+    informers: dict[str, Informer[Json]] = {
+        "queues": Informer(client, QUEUES, scope.namespace),
+        "workloads": Informer(client, WORKLOADS, scope.namespace),
+    }
+    if scope.tree:
+        informers["cluster_queues"] = Informer(client, CLUSTER_QUEUES)
     changed, stopped = asyncio.Event(), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
     tasks = []
-    for informer in informers:
+    for informer in informers.values():
         informer.on_change(lambda old, new: changed.set())
         tasks.append(asyncio.create_task(informer.run()))
     try:
-        for informer in informers:
+        for informer in informers.values():
             await informer.synced()
-        with _screen(text, finished=finished) as draw:
+        with _screen(text, finished=scope.finished) as draw:
             await _draw_changes(informers, draw, changed, stopped)
     finally:
         for task in tasks:
@@ -51,12 +62,12 @@ async def watch(client: Client, namespace: str | None, text: Callable[[Seen], st
 
 
 async def _draw_changes(
-    informers: list[Informer[Json]], draw: Callable[[Seen], None], changed: asyncio.Event, stopped: asyncio.Event
+    informers: dict[str, Informer[Json]], draw: Callable[[Seen], None], changed: asyncio.Event, stopped: asyncio.Event
 ) -> None:
     end = asyncio.create_task(stopped.wait())
     while not end.done():
         changed.clear()
-        draw(Seen(*(list(informer.all()) for informer in informers)))
+        draw(Seen(**{name: list(informer.all()) for name, informer in informers.items()}))
         news = asyncio.create_task(changed.wait())
         await asyncio.wait([news, end], timeout=_AGES_S if sys.stdout.isatty() else None,
                            return_when=asyncio.FIRST_COMPLETED)  # fmt: skip
