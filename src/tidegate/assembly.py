@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,7 @@ class InProcessDoor:
         self._door: Door | None = None
         self._heard: Heard | None = None
         self._judged: set[tuple[str, str]] = set()
+        self._maker: Callable[[Object, str], Object | None] = lambda obj, namespace: None
         self._opened = asyncio.Event()
 
     async def open(self, operator: Operator) -> None:
@@ -81,6 +83,7 @@ class InProcessDoor:
         self._door = Door(Seen.of(operator.cache), operator.managed)
         self._heard = Heard(self._store, operator.cache)
         self._judged = {(entry.group, entry.plural) for entry in operator.cache.kinds.entries}
+        self._maker = operator.cache.maker
         self._opened.set()
 
     async def mutate(self, asked: Attributes) -> None:
@@ -102,7 +105,8 @@ class InProcessDoor:
         from tidegate.local.errors import forbidden
 
         try:
-            judged = door.judge(obj, asked.namespace, Submitter(asked.user.name, asked.user.groups))
+            by, maker = Submitter(asked.user.name, asked.user.groups), self._maker(obj, asked.namespace)
+            judged = door.judge(obj, asked.namespace, by, maker=maker)
         except RefusedError as refused:
             raise forbidden(asked.served.group, asked.served.plural, asked.name, str(refused)) from None
         asked.obj = dict(judged)

@@ -25,7 +25,7 @@ from tidegate.controller.doors.sight import Sight
 from tidegate.controller.metrics.metrics import Metrics
 from tidegate.controller.operator import Operator
 from tidegate.dialects.webhook import NamespaceRule
-from tidegate.kube.client import Client
+from tidegate.kube.client import Client, StatusError
 from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
 from tidegate.kube.serve.certificates import Terms as CertificateTerms
 from tidegate.kube.serve.kept import KeptCertificates, Place
@@ -33,6 +33,7 @@ from tidegate.kube.serve.listener import Bind, Listener, Page
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
 
+_RETRY_S = 2.0
 _PLAIN = "text/plain; charset=utf-8"
 
 _log = logging.getLogger(__name__)
@@ -123,6 +124,9 @@ class Replica:
                 await election.run(self._lead)
             except LeadershipLost as lost:
                 _log.warning("%s It stands in line again.", lost)
+            except (StatusError, OSError) as failed:
+                _log.warning("It could not begin to lead (%s); it stands in line again.", failed)
+                await asyncio.sleep(_RETRY_S)
 
     async def _lead(self) -> None:
         await make_root(self._client)

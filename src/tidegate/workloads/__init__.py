@@ -8,7 +8,7 @@ Pure: objects in, new objects out; nothing given is ever changed. Which Workload
 written to an API server, is not known here.
 """
 
-from tidegate.workloads.changes import restored
+from tidegate.workloads.changes import restored, unmarked
 from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_part, maker_of
 from tidegate.workloads.let_go import LetGo, let_go
@@ -58,6 +58,7 @@ __all__ = [
     "restored",
     "start",
     "stop",
+    "unmarked",
     "with_live",
     "workload_name",
 ]

@@ -70,6 +70,15 @@ class Draft:
         return noted
 
 
+def unmarked(obj: Obj) -> Obj:
+    """Something new, without what only Tidegate writes: nothing was granted to it or written into it yet."""
+    annotations = peek(obj, _ANNOTATIONS)
+    if not isinstance(annotations, Mapping) or not set(_NOTES) & annotations.keys():
+        return obj
+    cleaned: Obj = put(obj, _ANNOTATIONS, {key: value for key, value in annotations.items() if key not in _NOTES})
+    return cleaned
+
+
 def restored(obj: Obj) -> Obj:
     """The application without anything that was written into it."""
     annotations = peek(obj, _ANNOTATIONS)

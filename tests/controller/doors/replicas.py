@@ -89,9 +89,9 @@ async def judged_soon(house: House) -> None:
 
 async def colleague(cluster: Cluster, house: House, user: str, *groups: str) -> Client:
     """Somebody who may do in the house what people may: make, change and delete work, but grant nothing."""
-    role = {"metadata": {"name": user}, "rules": [
-        {"apiGroups": ["", "batch", "tidegate.dev"], "resources": ["pods", "jobs", "workloads", "queuejobs"],
-         "verbs": ["*"]}]}  # fmt: skip
+    work = ["pods", "jobs", "cronjobs", "workloads", "queuejobs"]
+    rule = {"apiGroups": ["", "batch", "tidegate.dev"], "resources": work, "verbs": ["*"]}
+    role = {"metadata": {"name": user}, "rules": [rule]}
     await house.client.create(r.ROLES, role, house.namespace)
     subject = {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
     to = {"kind": "Role", "name": user, "apiGroup": "rbac.authorization.k8s.io"}

@@ -115,6 +115,47 @@ async def test_submitters_are_enforced_with_user_and_groups_of_the_request(clust
         await close(ann)
 
 
+async def test_what_a_cron_job_makes_is_submitted_by_whoever_made_the_cron_job(
+    cluster: Cluster, guarded: House
+) -> None:
+    """Its controller may submit for nobody else; and nobody is taken for it by naming the CronJob as an owner."""
+    await guarded.client.patch(CLUSTER_QUEUES, guarded.namespace, {"spec": {"submitters": {"users": ["ann"]}}})
+    controller = "system:serviceaccount:kube-system:cronjob-controller"
+    ann, eve, made = [await colleague(cluster, guarded, name) for name in ("ann", "eve", controller)]
+    template = {"spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}}}
+    cron = {"metadata": {"name": "nightly"}, "spec": {"schedule": "0 0 1 1 *", "jobTemplate": template}}
+    try:
+        signed = await ann.create(r.CRONJOBS, cron, guarded.namespace)
+        assert submitter(signed) == "ann"
+        owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": signed["metadata"]["uid"],
+                 "controller": True}  # fmt: skip
+        job = {"metadata": {"name": "tonight", "ownerReferences": [owner]}, **template}
+        held = await made.create(r.JOBS, job, guarded.namespace)
+        assert (submitter(held), held["spec"]["suspend"]) == ("ann", True)
+
+        async def refusal() -> str:
+            try:
+                again = {**job, "metadata": {**job["metadata"], "name": "mine"}}
+                await eve.create(r.JOBS, again, guarded.namespace, dry_run=True)
+            except StatusError as no:
+                return no.message
+            return ""
+
+        assert "eve is not among the submitters" in await guarded.until(refusal)
+    finally:
+        for each in (ann, eve, made):
+            await close(each)
+
+
+async def test_what_only_tidegate_writes_is_taken_off_what_is_new(guarded: House) -> None:
+    """A pod that says it was granted something waits like any other."""
+    marks = {"tidegate.dev/workload": "another", "tidegate.dev/flavor": "default", "tidegate.dev/before": "{}"}
+    body = {"metadata": {"name": "sly", "annotations": {**marks, "mine": "stays"}}, "spec": POD}
+    made = await guarded.client.create(r.PODS, body, guarded.namespace)
+    assert made["spec"]["schedulingGates"] == [{"name": "tidegate.dev/quota"}]
+    assert made["metadata"]["annotations"].keys() == {"mine", "tidegate.dev/submitter"}
+
+
 async def test_a_workload_made_by_hand_is_signed_by_whoever_made_it(cluster: Cluster, guarded: House) -> None:
     ann = await colleague(cluster, guarded, "ann")
     sets = [{"name": "main", "count": 1, "requests": {"cpu": "1"}}]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
 
+from tests.cli.test_commands import tidegate
+from tests.harness import Cluster
 from tidegate.cli.installed.operator import register
 from tidegate.cli.main import main
 from tidegate.controller.doors.hooks import Target, Where, mutating
@@ -79,6 +82,15 @@ def test_no_webhook_is_asked_about_a_namespace_that_is_not_ruled(everywhere: boo
     for hook in hooks:
         if _selects(hook["namespaceSelector"], unlabelled):
             assert "!request.namespace.startsWith('kube-')" in [each["expression"] for each in hook["matchConditions"]]
+
+
+def test_an_address_that_is_taken_is_told_in_a_sentence(embedded_cluster: Cluster) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        bind = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = tidegate("operator", "--kubeconfig", str(embedded_cluster.kubeconfig), "--metrics-bind", bind)
+    assert done.returncode == 1
+    assert f"Nothing can be served at {bind} (Address already in use)" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def _selects(selector: Json, labels: dict[str, str]) -> bool:

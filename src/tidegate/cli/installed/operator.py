@@ -67,8 +67,22 @@ async def _until_told_to_end(client: Client, settings: Settings) -> None:
 
     running = asyncio.ensure_future(operate(client, settings))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+    except BaseExceptionGroup as several:
+        raise _first(several) from several
+
+
+def _first(raised: BaseException) -> BaseException:
+    """What went wrong, of everything that ended because of it."""
+    from tidegate.kube.serve.listener import ListenError
+
+    while isinstance(raised, BaseExceptionGroup):
+        raised = raised.exceptions[0]
+    if isinstance(raised, ListenError):
+        return CommandError(f"Nothing can be served at {raised}. Choose another --webhook-bind or --metrics-bind.")
+    return raised
 
 
 def _settings(told: argparse.Namespace) -> Settings:

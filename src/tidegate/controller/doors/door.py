@@ -36,9 +36,11 @@ from tidegate.workloads import (
     SUBMITTER,
     WORKLOAD,
     hold_pods,
+    inheriting,
     is_part,
     is_run_here,
     queue_of,
+    unmarked,
     workload_name,
 )
 
@@ -64,6 +66,18 @@ class Submitter:
         """As it is written on what they create."""
         return json.dumps({"user": self.user, "groups": list(self.groups)}, separators=(",", ":"))
 
+    def on_behalf(self, maker: Object, namespace: str) -> Submitter:
+        """Whoever signed the maker, where a controller does its work: an account of the system or of another namespace.
+        People could name any maker they like as the owner of what they create."""
+        own = f"system:serviceaccount:{namespace}:"
+        if not self.user.startswith("system:") or self.user.startswith(own):
+            return self
+        try:
+            told = json.loads(inside(maker, ("metadata", "annotations")).get(SUBMITTER) or "{}")
+            return Submitter(str(told["user"]), tuple(map(str, told.get("groups") or ())))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return self
+
     def may_use(self, submitters: Submitters) -> bool:
         if not (submitters.users or submitters.groups):
             return True
@@ -77,23 +91,25 @@ class Door:
         self._seen = seen
         self._managed = managed
 
-    def judge(self, obj: Object, namespace: str, by: Submitter) -> Obj:
-        """The object as it is to be created; RefusedError where it is not to be."""
-        if not self._managed.is_managed(namespace):
-            return obj
+    def judge(self, obj: Object, namespace: str, by: Submitter, *, maker: Object | None = None) -> Obj:
+        """The object as it is to be created; RefusedError where it is not to be. `maker`: what makes such objects again
+        and again, as this one's owner; its Queue and its submitter are those of what it makes."""
         entry = self._seen.kinds.find(obj)
-        if entry is None or entry.makes is not None:
+        if entry is None or not self._managed.is_managed(namespace):
             return obj
+        if not inside(obj, ("metadata",)).get("ownerReferences"):
+            obj = dict(unmarked(obj))
         if entry.kind == "Pod" and not entry.group:
             return self._pod(entry, obj, namespace, by)
         if is_part(entry, obj, self._seen.kinds):
             return obj
-        queue = self._queue(entry, obj, namespace)
+        queue = self._queue(entry, obj if maker is None else dict(inheriting(obj, maker)), namespace)
+        by = by if maker is None else by.on_behalf(maker, namespace)
         if queue is None:
             return _unforged(obj, by)
         self._check(queue, namespace, by)
         signed = _signed(obj, by)
-        return signed if is_run_here(entry) else self._held(entry, signed)
+        return signed if is_run_here(entry) or entry.makes is not None else self._held(entry, signed)
 
     def warning(self, obj: Object, namespace: str) -> str | None:
         """What whoever creates an application is told though it is taken: that its pods will not be."""
@@ -123,7 +139,7 @@ class Door:
         if meta.get("ownerReferences") and WORKLOAD in marks and FLAVOR not in marks and not spec.get("nodeName"):
             return _gated(pod)  # An application's: it says whose it is, and was not granted anything yet.
         queue = self._queue(entry, pod, namespace)
-        if WORKLOAD in marks or meta.get("ownerReferences") or spec.get("nodeName") or queue is None:
+        if meta.get("ownerReferences") or spec.get("nodeName") or queue is None:
             return _unforged(pod, by)
         self._check(queue, namespace, by)
         return _gated(_signed(pod, by))

@@ -78,11 +78,6 @@ def _selector(*expressions: Object) -> Object:
 NOT_OF_THE_SYSTEM = {"name": "not-of-the-system", "expression": "!request.namespace.startsWith('kube-')"}
 
 
-def queued(kinds: Kinds) -> list[JobKind]:
-    """Kinds that are judged when they are created."""
-    return [each for each in kinds.entries if each.makes is None]
-
-
 def rules(entries: Iterable[JobKind], operations: list[str]) -> list[Object]:
     """One rule per API group and versions."""
     plurals: dict[tuple[str, tuple[str, ...]], set[str]] = {}
@@ -108,7 +103,7 @@ def _hook(name: str, path: str, target: Target, **more: Any) -> Object:
 
 def mutating(kinds: Kinds, target: Target, where: Where) -> Object:
     """What is created is held, gated, signed or refused."""
-    judged = rules(queued(kinds), ["CREATE"])
+    judged = rules(kinds.entries, ["CREATE"])
     by_hand = {
         "apiGroups": [GROUP], "apiVersions": [VERSION], "resources": ["workloads"], "operations": ["CREATE"],
         "scope": "Namespaced",

@@ -6,7 +6,7 @@ asked about.
 
 from __future__ import annotations
 
-from tidegate.controller.doors.hooks import MAY_GRANT, NAME, Where, queued, rules
+from tidegate.controller.doors.hooks import MAY_GRANT, NAME, Where, rules
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds
 from tidegate.model.kinds import GROUP, VERSION
@@ -25,7 +25,7 @@ def policy(kinds: Kinds) -> Object:
     spec = {
         "failurePolicy": "Fail",
         "matchConstraints": {
-            "resourceRules": [*rules(queued(kinds), ["UPDATE"]), workloads],
+            "resourceRules": [*rules(kinds.entries, ["UPDATE"]), workloads],
             "excludeResourceRules": [],
             "namespaceSelector": {},
             "objectSelector": {},

@@ -20,7 +20,7 @@ from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.serve.reviews import Asked, allowed, refused
 from tidegate.kube.wire import Object, Resource
 from tidegate.model.jobs import JobError, merge
-from tidegate.workloads import SUBMITTER, queue_of
+from tidegate.workloads import SUBMITTER, maker_of, queue_of
 
 T = TypeVar("T")
 
@@ -43,12 +43,13 @@ class Reviewing:
         if asked.operation != "CREATE":
             return allowed(asked)
         door = await self._by_the_server(asked) if self._may_be_behind(asked) else self._door
+        maker = await self._maker(asked)
         try:
-            return self._judged(door, asked)
+            return self._judged(door, asked, maker)
         except NoQueueError:
             door = await self._by_the_server(asked)
         try:
-            return self._judged(door, asked)
+            return self._judged(door, asked, maker)
         except NoQueueError as none:
             return refused(asked, f"tidegate: {none}")
 
@@ -74,16 +75,31 @@ class Reviewing:
         unknown = named is not None and self._sight.queues.get(named, asked.namespace) is None
         return unknown or not self._sight.managed.is_managed(asked.namespace)
 
-    def _judged(self, door: Door, asked: Asked) -> Object:
+    async def _maker(self, asked: Asked) -> Object | None:
+        """What makes such objects again and again, if that is what owns this one."""
+        found = maker_of(asked.obj, self._sight.kinds)
+        if found is None:
+            return None
+        entry, name = found
+        resource: Resource[Object] = Resource(entry.group, entry.versions[0], entry.plural, entry.kind)
         try:
-            judged = door.judge(asked.obj, asked.namespace, Submitter(asked.user, asked.groups))
+            return await self._client.get(resource, name, asked.namespace)
+        except StatusError as gone:
+            if gone.code != 404:
+                raise
+            return None
+
+    def _judged(self, door: Door, asked: Asked, maker: Object | None) -> Object:
+        try:
+            judged = door.judge(asked.obj, asked.namespace, Submitter(asked.user, asked.groups), maker=maker)
         except NoQueueError:
             raise
         except RefusedError as no:
             return refused(asked, f"tidegate: {no}")
         except JobError as error:
             return refused(asked, f"tidegate: {error}", code=422, reason="Invalid")
-        return allowed(asked, dict(judged))
+        warning = door.warning(asked.obj, asked.namespace)
+        return allowed(asked, dict(judged), warnings=(f"tidegate: {warning}",) if warning else ())
 
     async def _by_the_server(self, asked: Asked) -> Door:
         """A door that knows what the server says now of the namespace and its Queues."""

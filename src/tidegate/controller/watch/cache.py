@@ -86,12 +86,14 @@ class Cache:
 
     def with_maker(self, obj: Object) -> Object:
         """An application, with what its maker says of queue and priority where it says nothing itself."""
+        maker = self.maker(obj, str(obj["metadata"].get("namespace") or ""))
+        return obj if maker is None else dict(inheriting(obj, maker))
+
+    def maker(self, obj: Object, namespace: str) -> Object | None:
+        """What made an application, if it is something that makes them again and again."""
         found = maker_of(obj, self.kinds)
         followed = self.makers.get((found[0].group, found[0].kind)) if found else None
-        if found is None or followed is None:
-            return obj
-        maker = followed.latest.get((str(obj["metadata"].get("namespace") or ""), found[1]))
-        return obj if maker is None else dict(inheriting(obj, maker))
+        return None if found is None or followed is None else followed.latest.get((namespace, found[1]))
 
     def on_workload(self, handler: Change[Object]) -> None:
         self._workloads.on_change(handler)

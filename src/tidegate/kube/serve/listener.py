@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -47,6 +48,10 @@ class Bind:
         return cls(host.removeprefix("[").removesuffix("]"), int(port))
 
 
+class ListenError(Exception):
+    """An address cannot be listened on."""
+
+
 class Listener:
     """Serves reviews (POST) and pages (GET); `listening` is set, and `port` known, once it does."""
 
@@ -66,7 +71,7 @@ class Listener:
         self.listening = asyncio.Event()
 
     async def run(self) -> None:
-        """Until cancelled. OSError when the address is taken."""
+        """Until cancelled. ListenError when the address is taken, or not ours."""
         from aiohttp import web
 
         app = web.Application(client_max_size=_MOST_BODY)
@@ -78,7 +83,11 @@ class Listener:
         await runner.setup()
         try:
             site = web.TCPSite(runner, self._bind.host or None, self._bind.port, ssl_context=self._tls)
-            await site.start()
+            try:
+                await site.start()
+            except OSError as error:
+                why = os.strerror(error.errno) if error.errno else str(error)
+                raise ListenError(f"{self._bind.host or '*'}:{self._bind.port} ({why})") from None
             self.port = runner.addresses[0][1]
             self.listening.set()
             _log.info("Listening on %s:%d.", self._bind.host or "*", self.port)
