@@ -103,7 +103,7 @@ async def test_the_rights_it_is_given_are_enough(house: House, operator: Path) -
     await house.create(QUEUE_JOBS, "gang", spec=spec)
     await house.see(QUEUE_JOBS, "gang", lambda job: (job.get("status") or {}).get("phase"))
     await house.create(QUEUES, "capped", spec={"clusterQueue": house.namespace, "limits": {"cpu": "3"}})
-    await house.see(r.RESOURCEQUOTAS, "tidegate-capped", lambda quota: quota["spec"]["hard"])
+    await house.see(r.RESOURCEQUOTAS, "tidegate-capped", lambda quota: quota["metadata"]["ownerReferences"])
     await house.client.delete(r.JOBS, "job", house.namespace)
 
     async def reported() -> bool:

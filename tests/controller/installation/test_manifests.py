@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import socket
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.test_commands import tidegate
 from tests.harness import Cluster
+from tidegate import controller
 from tidegate.cli.installed.operator import register
 from tidegate.cli.main import main
+from tidegate.controller import kinds as own
 from tidegate.controller.doors.hooks import Target, Where, mutating
 from tidegate.controller.installation.deployment import Choice, arguments, deployment
 from tidegate.controller.installation.rights import cluster_rules, own_rules, roles_for_people
+from tidegate.kube import resources as r
+from tidegate.kube.wire import Resource
 from tidegate.model.jobs import builtin
 from tools.generate_deploy import outdated
 
@@ -41,6 +48,29 @@ def test_every_kind_of_the_table_may_be_read_and_changed() -> None:
     may = {(group, name) for rule in RULES for group in rule["apiGroups"] for name in rule["resources"]
            if {"get", "list", "watch", "update"} <= set(rule["verbs"])}  # fmt: skip
     assert {(entry.group, entry.plural) for entry in builtin().entries} <= may
+
+
+def written() -> Iterator[tuple[str, str, str, bool]]:
+    """Every write in the operator's code: file, verb, the resource as the code calls it, and whether to its status."""
+    for path in sorted(Path(controller.__path__[0]).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="_client"), attr=verb), args=[to, *_]):
+                    if verb in {"create", "update", "patch", "delete"} and isinstance(to, ast.Name):
+                        yield path.name, verb, to.id, any(each.arg == "subresource" for each in node.keywords)
+
+
+def test_what_the_code_writes_it_may_write() -> None:
+    """Whoever lets the operator write something new gives it the right to."""
+    known = {name: each for room in (own, r) for name, each in vars(room).items() if isinstance(each, Resource)}
+    may = {(group, name, verb) for rule in RULES for group in rule["apiGroups"] for name in rule["resources"]
+           for verb in rule["verbs"]}  # fmt: skip
+    found = list(written())
+    assert len(found) > 10
+    for path, verb, name, status in found:
+        if name in known:
+            resource = known[name]
+            assert (resource.group, resource.plural + ("/status" if status else ""), verb) in may, (path, name)
 
 
 def test_nobody_of_the_people_may_grant() -> None:

@@ -32,7 +32,7 @@ def cluster_rules(kinds: Kinds) -> list[Object]:
     ours = sorted({hooks.NAME, dialect.NAME})
     return [
         _rule("", ["namespaces", "nodes"], READ),
-        _rule("", ["pods"], [*READ, "create", "update", "patch", "delete"]),
+        _rule("", ["pods"], [*READ, "create", "update", "delete"]),
         _rule("", ["resourcequotas"], [*READ, "create", "update", "delete"]),
         _rule("", ["events"], ["create", "patch"]),
         _rule("scheduling.k8s.io", ["priorityclasses"], READ),
@@ -52,11 +52,11 @@ def _own_rules() -> list[Object]:
     every = [kind.definition.plural for kind in SERVED]
     return [
         _rule(GROUP, every, READ),
-        _rule(GROUP, ["workloads"], ["create", "update", "patch", "delete"]),
+        _rule(GROUP, ["workloads"], ["create", "update", "patch"]),
         _rule(GROUP, ["queues"], ["create", "update"]),
         _rule(GROUP, ["clusterqueues"], ["create", "update", "delete"]),
         _rule(GROUP, [f"{each}/status" for each in ("clusterqueues", "queuejobs", "queues", "workloads")],
-              ["update", "patch"]),
+              ["update"]),
     ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _application_rules(kinds: Kinds) -> list[Object]:
             rules.append(_rule(entry.group, [f"{kind.lower()}s" for kind in entry.refers.kinds], READ))
     for group, names in sorted(plurals.items()):
         if applications := names - {"pods"} if not group else names:
-            rules.append(_rule(group, applications, [*READ, "update", "patch"]))
+            rules.append(_rule(group, applications, [*READ, "update"]))
         rules.append(_rule(group, [f"{name}/finalizers" for name in names], ["update"]))
     return rules
 
