@@ -1,0 +1,81 @@
+"""Queues and Workloads of Kueue's baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = Any
+API = "tidegate.dev/v1alpha1"
+NAMESPACE = "bench"
+COHORTS, QUEUES = 5, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One class of Workloads: how many a queue gets and how often, what each takes, and how long it runs."""
+
+    name: str
+    count: int
+    every_s: float
+    cpu: int
+    runs_s: float
+    priority: int
+
+
+SHAPES = (
+    Shape("small", 350, 0.1, 1, 0.2, 50),
+    Shape("medium", 100, 0.5, 5, 0.5, 100),
+    Shape("large", 50, 1.2, 20, 1.0, 200),
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Arrival:
+    """A Workload and when it comes."""
+
+    at_s: float
+    name: str
+    queue: str
+    shape: Shape
+
+    def body(self) -> Json:
+        pods = {"name": "main", "count": 1, "requests": {"cpu": str(self.shape.cpu)}}
+        spec = {"queue": self.queue, "priority": self.shape.priority, "podSets": [pods]}
+        metadata = {"name": self.name, "namespace": NAMESPACE}
+        return {"apiVersion": API, "kind": "Workload", "metadata": metadata, "spec": spec}
+
+
+def queue_names() -> Iterator[tuple[str, str]]:
+    """Cohort and queue."""
+    for cohort in range(COHORTS):
+        for queue in range(QUEUES):
+            yield f"cohort-{cohort}", f"cohort-{cohort}-cq-{queue}"
+
+
+def queues(*, nominal: int = 20, borrowing: int = 100) -> Iterator[Json]:
+    """The tree: a root for each cohort, its ClusterQueues, and a door to each."""
+    preemption = {"withinQueue": "LowerPriority", "acrossQueues": "FairShare"}
+    for cohort in range(COHORTS):
+        yield _object("ClusterQueue", f"cohort-{cohort}", {})
+    for cohort, name in queue_names():
+        cpu = {"nominalQuota": str(nominal), "borrowingLimit": str(borrowing)}
+        quotas = [{"flavor": "default", "resources": {"cpu": cpu}}]
+        yield _object("ClusterQueue", name, {"parent": cohort, "quotas": quotas, "preemption": preemption})
+        yield _object("Queue", name, {"clusterQueue": name}, namespace=NAMESPACE)
+
+
+def arrivals(share: float) -> list[Arrival]:
+    """All Workloads of the mix (or a share of each class), in the order in which they come."""
+    found = [
+        Arrival(turn * shape.every_s, f"{queue}-{shape.name}-{turn}", queue, shape)
+        for _, queue in queue_names()
+        for shape in SHAPES
+        for turn in range(round(shape.count * share))
+    ]
+    return sorted(found, key=lambda one: (one.at_s, one.name))
+
+
+def _object(kind: str, name: str, spec: Json, **metadata: str) -> Json:
+    return {"apiVersion": API, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}

@@ -1,0 +1,209 @@
+"""The world around the operator, in a process of its own: reads what to do as JSON from its first argument, prints what
+it saw as JSON. Operations: `mix` and `burst` (see the package's docstring), and `limit`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import time
+from typing import Any
+
+import msgspec
+import uvloop
+
+from benchmarks import http
+from benchmarks.load import spread
+from benchmarks.operator.mix import NAMESPACE, SHAPES, Arrival, arrivals
+
+Json = Any
+PATH = f"/apis/tidegate.dev/v1alpha1/namespaces/{NAMESPACE}/workloads"
+CLIENTS = 32
+MERGE = "application/merge-patch+json"
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Status(msgspec.Struct):
+    state: str = ""
+    conditions: list[msgspec.Raw] = []
+
+
+class _Workload(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: _Workload
+
+
+_read = msgspec.json.Decoder(_Event).decode
+
+
+class World:
+    """Creates Workloads, hears what becomes of them, and ends them."""
+
+    def __init__(self, spec: Json) -> None:
+        self.spec = spec
+        self.left = {one.name: one for one in arrivals(spec["share"])}
+        self.total = len(self.left)
+        self.created: dict[str, float] = {}
+        self.admitted: dict[str, float] = {}
+        self.first = self.last = 0.0
+        self.evictions = 0
+        self._running: dict[str, asyncio.TimerHandle] = {}
+        self._writes: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        self._rest = b""
+        self.done = asyncio.Event()
+        self.errors: list[str] = []
+
+    async def run(self) -> Json:
+        watching = asyncio.ensure_future(self._watch())
+        writers = [asyncio.ensure_future(self._write()) for _ in range(CLIENTS)]
+        await getattr(self, f"_{self.spec['operation']}")()
+        async with asyncio.timeout(self.spec["patience_s"]):
+            await self.done.wait()
+        for task in (watching, *writers):
+            task.cancel()
+        return self._told()
+
+    async def _watch(self) -> None:
+        """Servers end the watch of who is too slow; then it begins anew with all there is."""
+        request = http.request("GET", f"{PATH}?watch=true&resourceVersion=0&timeoutSeconds=3600", self.spec["token"])
+        while True:
+            self._rest = b""
+            watch = await http.connect(self.spec["url"], self.spec["ca"], self._heard)
+            with contextlib.suppress(OSError):
+                await watch.send(request)
+            watch.close()
+
+    async def _mix(self) -> None:
+        self.first = time.perf_counter()
+        for one in list(self.left.values()):
+            await asyncio.sleep(max(0.0, self.first + one.at_s - time.perf_counter()))
+            self._create(one)
+
+    async def _burst(self) -> None:
+        """All are there before the operator is: tell whoever starts it, and wait."""
+        for one in list(self.left.values()):
+            self._create(one)
+        await self._writes.join()
+        print("ready", flush=True)
+        self.first = time.perf_counter()
+
+    def _create(self, one: Arrival) -> None:
+        self._writes.put_nowait((one.name, http.request("POST", PATH, self.spec["token"], json.dumps(one.body()).encode())))
+
+    async def _write(self) -> None:
+        connection = await http.connect(self.spec["url"], self.spec["ca"])
+        connection.keep = True
+        while True:
+            name, request = await self._writes.get()
+            if name:
+                self.created[name] = time.perf_counter()
+            status = await connection.send(request)
+            if status >= 300:
+                self.errors.append(f"{status} {bytes(connection.body[:300])!r}")
+            self._writes.task_done()
+
+    def _heard(self, data: bytes) -> None:
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        for line in lines:
+            if line:
+                self._event(_read(line).object)
+
+    def _event(self, workload: _Workload) -> None:
+        name, state = workload.metadata.name, workload.status.state
+        one = self.left.get(name)
+        if one is None:
+            return
+        if state == "Admitted" and name not in self._running:
+            self.last = time.perf_counter()
+            self.admitted.setdefault(name, self.last)
+            if self.spec["operation"] == "burst":
+                self._over(name)
+                return
+            loop = asyncio.get_running_loop()
+            self._running[name] = loop.call_later(one.shape.runs_s, self._finish, name, workload.status.conditions)
+        elif state == "Evicted" and name in self._running:
+            self.evictions += 1
+            self._running.pop(name).cancel()
+
+    def _finish(self, name: str, conditions: list[msgspec.Raw]) -> None:
+        """It has ended, as Kueue's runner says it."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        ended = {"type": "Finished", "status": "True", "reason": "ByTest", "message": "", "lastTransitionTime": now}
+        body = msgspec.json.encode({"status": {"conditions": [*conditions, ended]}})
+        request = http.request("PATCH", f"{PATH}/{name}/status", self.spec["token"], body, MERGE)
+        self._writes.put_nowait(("", request))
+        self._over(name)
+
+    def _over(self, name: str) -> None:
+        del self.left[name]
+        if not self.left:
+            self.done.set()
+
+    def _told(self) -> Json:
+        delays = {name: self.admitted[name] - self.created[name] for name in self.admitted}
+        by_shape = {
+            shape.name: [delay for name, delay in delays.items() if f"-{shape.name}-" in name] for shape in SHAPES
+        }
+        return {
+            "count": self.total,
+            "seconds": self.last - self.first,
+            "evictions": self.evictions,
+            "errors": self.errors[:3],
+            **spread(list(delays.values())),
+            **{f"{name}_s": sum(some) / max(1, len(some)) for name, some in by_shape.items()},
+        }
+
+
+async def limit(spec: Json) -> Json:
+    """The same writes by clients that decide nothing: create a Workload, and write its status when it is admitted."""
+    left = arrivals(spec["share"])
+    took = {"create": 0.0, "status": 0.0}
+
+    async def client(work: list[Arrival], step: str) -> None:
+        connection = await http.connect(spec["url"], spec["ca"])
+        connection.keep = True
+        while work:
+            one = work.pop()
+            name = f"limit-{one.name}"
+            if step == "create":
+                body = one.body()
+                body["metadata"]["name"] = name
+                request = http.request("POST", PATH, spec["token"], json.dumps(body).encode())
+            else:
+                content = json.dumps({"status": _status(one)}).encode()
+                request = http.request("PATCH", f"{PATH}/{name}/status", spec["token"], content, MERGE)
+            status = await connection.send(request)
+            assert status < 300, bytes(connection.body[:300])
+        connection.close()
+
+    for step in took:
+        work, began = list(left), time.perf_counter()
+        await asyncio.gather(*(client(work, step) for _ in range(CLIENTS)))
+        took[step] = time.perf_counter() - began
+    return {"count": len(left), "errors": [], **{f"{step}_s": seconds for step, seconds in took.items()}}
+
+
+def _status(one: Arrival) -> Json:
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    said = {"type": "Admitted", "status": "True", "reason": "Granted", "message": "granted main 1 of 1"}
+    pods = {"name": "main", "granted": 1, "flavors": {"default": 1}, "held": {}, "running": 0}
+    return {"state": "Admitted", "podSets": [pods], "conditions": [{**said, "lastTransitionTime": now}]}
+
+
+async def main(spec: Json) -> Json:
+    return await limit(spec) if spec["operation"] == "limit" else await World(spec).run()
+
+
+if __name__ == "__main__":
+    print(json.dumps(uvloop.run(main(json.loads(sys.argv[1])))))
