@@ -44,9 +44,10 @@ conformance: setup kube  ## Kubernetes' own conformance tests of its API machine
 	@$(PYTHON) tools/build_kube.py e2e.test
 	$(BIN)/python tools/run_conformance.py
 
-bench: setup kube  ## embedded against etcd + kube-apiserver, and what a cycle costs as what waits grows
+bench: setup kube  ## embedded against etcd + kube-apiserver, what a cycle costs, and how fast the operator admits
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.scheduler
+	$(BIN)/python -m benchmarks.operator
 
 laws: setup  ## the planner's laws over 10,000 random histories each, the operator's over 1,000 full of faults (long)
 	TIDEGATE_SEEDS=$(or $(SEEDS),1000) $(PYTEST) tests/sim/faults -n auto

@@ -93,12 +93,15 @@ def burst(name: str, share: float) -> Iterator[Row]:
     with server(name) as cluster:
         asyncio.run(furnish(cluster, nominal=PLENTY))
         process = runner(cluster, "burst", share)
-        assert process.stdout is not None and process.stdout.readline().strip() == "ready"
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "ready"
         operator = Operator(cluster)
         seen = told(process)
         cpu, memory = operator.cost()
         operator.stop()
-    yield Row(f"{seen['count']:,} that all fit: from its start to the last admission", seen["seconds"], "s", smaller=True)
+    yield Row(
+        f"{seen['count']:,} that all fit: from its start to the last admission", seen["seconds"], "s", smaller=True
+    )
     yield Row("… admissions", seen["count"] / seen["seconds"], "/s")
     yield Row("… CPU per admission", cpu / seen["count"] * 1e3, "ms", smaller=True)
     yield Row("… most memory", memory, "MB", smaller=True)
@@ -111,7 +114,9 @@ def mix(name: str, share: float) -> Iterator[Row]:
         seen = told(runner(cluster, "mix", share))
         cpu, memory = operator.cost()
         operator.stop()
-    yield Row(f"Kueue's baseline, {seen['count']:,}: first arrival to last admission", seen["seconds"], "s", smaller=True)
+    yield Row(
+        f"Kueue's baseline, {seen['count']:,}: first arrival to last admission", seen["seconds"], "s", smaller=True
+    )
     yield Row("… admissions", seen["count"] / seen["seconds"], "/s")
     yield Row("… creation to admission, p50", seen["p50"], "s", smaller=True)
     yield Row("… creation to admission, p99", seen["p99"], "s", smaller=True)
@@ -146,7 +151,9 @@ def main() -> int:
                 rows.setdefault(row.name, {})[name] = row
     print("| | " + " | ".join(TITLES[name] for name in servers) + " |\n|---|" + "--:|" * len(servers))
     for title, found in rows.items():
-        shown = [f"{found[name].value:,.{0 if found[name].value >= 100 else 2}f} {found[name].unit}" for name in servers]
+        shown = [
+            f"{found[name].value:,.{0 if found[name].value >= 100 else 2}f} {found[name].unit}" for name in servers
+        ]
         print(f"| {title} | {' | '.join(shown)} |")
     spent = time.monotonic() - began
     print(f"\n{os.cpu_count()} CPUs, Python {platform.python_version()}, {spent:.0f} s", file=sys.stderr)

@@ -57,8 +57,8 @@ def queue_names() -> Iterator[tuple[str, str]]:
 def queues(*, nominal: int = 20, borrowing: int = 100) -> Iterator[Json]:
     """The tree: a root for each cohort, its ClusterQueues, and a door to each."""
     preemption = {"withinQueue": "LowerPriority", "acrossQueues": "FairShare"}
-    for cohort in range(COHORTS):
-        yield _object("ClusterQueue", f"cohort-{cohort}", {})
+    for number in range(COHORTS):
+        yield _object("ClusterQueue", f"cohort-{number}", {})
     for cohort, name in queue_names():
         cpu = {"nominalQuota": str(nominal), "borrowingLimit": str(borrowing)}
         quotas = [{"flavor": "default", "resources": {"cpu": cpu}}]

@@ -98,7 +98,9 @@ class World:
         self.first = time.perf_counter()
 
     def _create(self, one: Arrival) -> None:
-        self._writes.put_nowait((one.name, http.request("POST", PATH, self.spec["token"], json.dumps(one.body()).encode())))
+        self._writes.put_nowait(
+            (one.name, http.request("POST", PATH, self.spec["token"], json.dumps(one.body()).encode()))
+        )
 
     async def _write(self) -> None:
         connection = await http.connect(self.spec["url"], self.spec["ca"])
