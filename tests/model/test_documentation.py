@@ -15,7 +15,7 @@ from tidegate.model.kinds.workload import State, WaitingReason
 from tidegate.model.ratio import Ratio
 from tidegate.model.resources import AMOUNT_SCHEMA
 from tidegate.model.schema.docstrings import member_docs
-from tidegate.model.schema.structural import schema_of
+from tidegate.model.schema.structural import BASE64, schema_of
 
 
 def undescribed(schema: dict[str, Any], path: str) -> list[str]:
@@ -66,6 +66,6 @@ def patterns(schema: Any) -> set[str]:
 
 
 def test_every_pattern_can_be_told_in_words() -> None:
-    """Amounts, ratios and durations say it themselves."""
-    own = {AMOUNT_SCHEMA["pattern"], Duration.SCHEMA["pattern"], Ratio.SCHEMA["pattern"]}
+    """Amounts, ratios, durations and bytes say it themselves."""
+    own = {AMOUNT_SCHEMA["pattern"], Duration.SCHEMA["pattern"], Ratio.SCHEMA["pattern"], BASE64}
     assert patterns([schema_of(kind) for kind in SERVED]) == SPELLING.keys() | own

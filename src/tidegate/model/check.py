@@ -113,6 +113,8 @@ def _outline(schema: dict[str, Any], value: Any, path: Path) -> Problems:
     for name, inner in schema.get("properties", {}).items():
         if name in value:
             yield from _outline(inner, value[name], (*path, name))
+    for index, item in enumerate(value if "items" in schema else ()):
+        yield from _outline(schema["items"], item, (*path, index))
 
 
 def _union(types: list[mi.Type], wanted: mi.UnionType, value: Any, path: Path) -> Problems:

@@ -1,0 +1,118 @@
+"""A kind of one's own is a YAML file: `tidegate operator --kinds` queues it like any other, without any Python."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.controller.house import House
+from tests.controller.kinds.serving import resource_of, stub
+from tests.harness import Cluster
+from tidegate.controller.kinds import WORKLOADS
+from tidegate.kube import resources as r
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.wire import Object
+from tidegate.model.jobs import parse_kinds
+
+Json = Any
+
+FILE = """
+kinds:
+- kind: Sweep                       # held by a field of its own; its counts in CEL
+  group: own.example.com
+  versions: [v1]
+  plural: sweeps
+  suspend: .spec.paused
+  podSets:
+  - name: trial
+    template: .spec.trial
+    count: {cel: "self.spec.trials * 2"}
+    resize: .spec.atOnce
+    floor: {cel: "self.spec.trials"}
+    workers: true
+  outcome: {succeeded: [{path: .status.phase, in: [Done]}], failed: [{condition: Failed}]}
+- kind: Job                         # a kind of the same name as one of Kubernetes', of another group; held by gates
+  group: own.example.com
+  versions: [v1]
+  plural: jobs
+  podSets: [{name: main, template: .spec.template, count: {path: .spec.size, default: 1}}]
+"""
+SWEEP, JOB = (resource_of(entry) for entry in parse_kinds(yaml.safe_load(FILE)))
+TEMPLATE: Json = {"spec": {"containers": [{"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}]}}
+
+
+@pytest.fixture
+async def own(client: Client, cluster: Cluster, tmp_path: Path) -> AsyncIterator[House]:
+    """A house whose operator is the command, with a file of kinds."""
+    file = tmp_path / "kinds.yaml"
+    file.write_text(FILE)
+    house = House(client)
+    await house.open()
+    await house.furnish()
+    for resource in (SWEEP, JOB):
+        with contextlib.suppress(StatusError):
+            await client.create(r.CRDS, stub(resource))
+    command = [sys.executable, "-m", "tidegate.cli.main", "operator", "--kubeconfig", str(cluster.kubeconfig)]
+    running = await asyncio.create_subprocess_exec(
+        *command, "--kinds", str(file), "--lease-namespace", house.namespace, stderr=asyncio.subprocess.DEVNULL
+    )
+    yield house
+    running.terminate()
+    await running.wait()
+    await house.close()
+
+
+async def made(house: House, resource: Any, spec: Json) -> Object:
+    async def create() -> Object | None:
+        with contextlib.suppress(StatusError):
+            return await house.create(resource, "mine", spec=spec)
+        return None
+
+    created: Object = await house.until(create)
+    return created
+
+
+async def test_a_kind_from_a_file_is_held_resized_and_ends(own: House) -> None:
+    made_so = await made(own, SWEEP, {"paused": True, "trials": 3, "trial": TEMPLATE})
+    workload = await own.state("sweep-mine", "Admitted", granted=4)
+    assert workload["spec"]["podSets"][0] | {"count": 6, "minCount": 3} == workload["spec"]["podSets"][0]
+    started = await own.see(SWEEP, "mine", lambda obj: obj["spec"]["paused"] is False)
+    assert started["spec"]["atOnce"] == 4, "the quota has no more"
+    body = {**started, "status": {"phase": "Done"}}
+    await own.client.update(SWEEP, body, subresource="status")
+    await own.state("sweep-mine", "Finished", granted=0)
+    assert made_so["spec"]["trial"] == TEMPLATE
+
+
+async def test_a_kind_of_the_same_name_in_another_group_has_workloads_of_its_own(own: House) -> None:
+    await own.queued_job("mine", 1)
+    await made(own, JOB, {"size": 2, "template": TEMPLATE})
+    await own.state("job-mine", "Admitted", granted=1)
+
+    async def other() -> Object | None:
+        for workload in await own.list(WORKLOADS):
+            if workload["spec"]["owner"]["apiVersion"] == "own.example.com/v1":
+                return workload
+        return None
+
+    found = await own.until(other)
+    assert found["metadata"]["name"].startswith("job.")
+    held = await own.see(JOB, "mine", lambda obj: "schedulingGates" in obj["spec"]["template"]["spec"])
+    assert held["spec"]["template"]["metadata"]["annotations"]["tidegate.dev/workload"] == found["metadata"]["name"]
+
+
+async def test_a_file_with_a_mistake_is_refused_by_its_field(tmp_path: Path) -> None:
+    file = tmp_path / "kinds.yaml"
+    file.write_text(FILE.replace(".spec.paused", "spec.paused"))
+    command = [sys.executable, "-m", "tidegate.cli.main", "operator", "--kinds", str(file)]
+    ended = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    _, said = await ended.communicate()
+    assert ended.returncode != 0
+    assert 'kinds[0].suspend: "spec.paused" is not a path; write it like .spec.template' in said.decode()
