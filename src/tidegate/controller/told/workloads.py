@@ -112,12 +112,19 @@ def _waiting(before: Waiting | None, seen: SeenWorkload, news: News) -> Waiting 
     until = first.until if first.reason is WaitingReason.BACKOFF else None
     made = Waiting(
         reason=first.reason,
-        message=message(first),
+        message=_words(first, seen),
         short_by=first.short_by,
         ahead=first.ahead,
         eta=None if until is None else moment(until),
     )
     return before if before is not None and _is_as_good(before, made) else made
+
+
+def _words(waiting: SeenWaiting, seen: SeenWorkload) -> str:
+    if waiting.reason is WaitingReason.NO_QUEUE:
+        name = seen.queue.partition("/")[2]
+        return f"the Queue {name}, or the ClusterQueue behind it, does not exist; create it or name another"
+    return message(waiting)
 
 
 def _is_as_good(before: Waiting, made: Waiting) -> bool:

@@ -1,0 +1,114 @@
+"""What happens when things go wrong around work: what docs/concepts/what-happens-when.md promises. Nothing is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.controller.house import House
+from tests.local.controllers.stage import runs, stamp
+from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS
+from tidegate.kube import resources as r
+from tidegate.kube.wire import Object
+
+Json = Any
+
+
+async def running_job(house: House, name: str, count: int, **spec: Json) -> None:
+    await house.queued_job(name, count, **spec)
+    await house.see(r.JOBS, name, lambda job: (job.get("status") or {}).get("active") == count)
+    await house.act(f"job-name={name}", runs)
+
+
+def evicted_because(workload: Object) -> str:
+    conditions = workload["status"]["conditions"]
+    return str(next(each["reason"] for each in conditions if each["type"] == "Evicted"))
+
+
+async def test_an_unknown_queue_is_waited_for_by_name(house: House) -> None:
+    labels = {"tidegate.dev/queue": "tomorrow"}
+    job = await house.queued_job("early", 1)
+    await house.patch(r.JOBS, "early", {"metadata": {"labels": labels}})
+    waits = await house.waits("job-early", "NoQueue")
+    assert "tomorrow" in waits["status"]["waiting"]["message"]
+    await house.create(QUEUES, "tomorrow", spec={"clusterQueue": house.namespace})
+    await house.state("job-early", "Admitted", granted=1)
+    assert (await house.get(r.JOBS, "early"))["metadata"]["uid"] == job["metadata"]["uid"]
+
+
+async def test_a_cluster_queue_that_is_not_there_is_waited_for(house: House) -> None:
+    await house.create(QUEUES, "astray", spec={"clusterQueue": f"{house.namespace}-later"})
+    await house.workload("wl", 1, queue="astray")
+    await house.waits("wl", "NoQueue")
+    quotas = [{"flavor": "default", "resources": {"cpu": {"nominalQuota": "1"}}}]
+    later = {"metadata": {"name": f"{house.namespace}-later"}, "spec": {"quotas": quotas}}
+    await house.client.create(CLUSTER_QUEUES, later)
+    await house.state("wl", "Admitted", granted=1)
+    await house.client.delete(CLUSTER_QUEUES, f"{house.namespace}-later")
+
+
+async def test_a_deleted_queue_with_running_work_gives_all_back_and_its_work_waits(house: House) -> None:
+    """The Job is held as its owner wrote it, and goes on when the Queue is there again."""
+    await running_job(house, "job", 2)
+    await house.client.delete(QUEUES, "default", house.namespace)
+    workload = await house.state("job-job", "Evicted", granted=0)
+    assert evicted_because(workload) == "NoQueue"
+    await house.see(r.JOBS, "job", lambda job: job["spec"]["suspend"] is True)
+    await house.until(lambda: no_pods(house))
+    await house.furnish()
+    await house.state("job-job", "Admitted", granted=2)
+    await house.see(r.JOBS, "job", lambda job: job["status"].get("active") == 2)
+
+
+async def no_pods(house: House) -> bool:
+    return not await house.list(r.PODS)
+
+
+async def test_a_shrunk_quota_takes_what_is_above_floors_first_and_then_the_newest(house: House) -> None:
+    await house.queued_job("elastic", 3, least=1)
+    await house.state("job-elastic", "Admitted", granted=3)
+    await house.workload("fixed", 1)
+    await house.state("fixed", "Admitted", granted=1)
+    await house.quota({"cpu": {"nominalQuota": "2"}})
+    await house.state("job-elastic", "Admitted", granted=1)
+    assert (await house.get(WORKLOADS, "fixed"))["status"]["state"] == "Admitted"
+    await house.quota({"cpu": {"nominalQuota": "1"}})
+
+    async def one_is_left() -> bool:
+        states = [(await house.get(WORKLOADS, name))["status"]["state"] for name in ("job-elastic", "fixed")]
+        return sorted(states) == ["Admitted", "Evicted"]
+
+    await house.until(one_is_left)
+    await house.quota({"cpu": {"nominalQuota": "4"}})
+    await house.state("job-elastic", "Admitted", granted=3)
+    await house.state("fixed", "Admitted", granted=1)
+
+
+async def test_a_vanished_node_takes_its_capacity_along_and_brings_it_back(house: House) -> None:
+    """Two nodes of two cpus each: without one, half of the work waits; nothing of it is lost."""
+    pool = house.namespace
+    await house.client.create(FLAVORS, {"metadata": {"name": pool}, "spec": {"nodeLabels": {"pool": pool}}})
+    for name in (f"{pool}-1", f"{pool}-2"):
+        await node(house, name)
+    await house.client.patch(CLUSTER_QUEUES, pool, {"spec": {"quotas": None}})
+    for name in ("one", "two"):
+        await running_job(house, name, 2)
+    await house.client.delete(r.NODES, f"{pool}-2")
+
+    async def who_waits() -> list[str]:
+        all_of_them = [await house.get(WORKLOADS, f"job-{name}") for name in ("one", "two")]
+        return [each["metadata"]["name"] for each in all_of_them if each["status"]["state"] == "Evicted"]
+
+    (waiting,) = await house.until(who_waits)
+    assert evicted_because(await house.get(WORKLOADS, waiting)) == "OverQuota"
+    await node(house, f"{pool}-2")
+    await house.state(waiting, "Admitted", granted=2)
+    for name in (f"{pool}-1", f"{pool}-2"):
+        await house.client.delete(r.NODES, name)
+
+
+async def node(house: House, name: str) -> None:
+    """A node that is ready, as its kubelet would say."""
+    await house.client.create(r.NODES, {"metadata": {"name": name, "labels": {"pool": house.namespace}}})
+    ready = {"type": "Ready", "status": "True", "reason": "Ready", "message": "", "lastHeartbeatTime": stamp()}
+    status = {"allocatable": {"cpu": "2", "pods": "10"}, "capacity": {"cpu": "2", "pods": "10"}, "conditions": [ready]}
+    await house.client.patch(r.NODES, name, {"status": status}, subresource="status")
