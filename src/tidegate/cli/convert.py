@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+_EXAMPLES = """examples:
+  tidegate convert --from kueue kueue.yaml > queues.yaml
+  kubectl get clusterqueues.kueue.x-k8s.io -o yaml | tidegate convert --from kueue --explain -
+"""
+
 
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
@@ -15,6 +20,7 @@ def register(command: argparse.ArgumentParser) -> None:
         "--explain", action="store_true", help="say what could not be carried over, and what became of it"
     )
     command.add_argument("-o", "--output", choices=["yaml", "json"], default="yaml", help="(default: yaml)")
+    command.epilog = _EXAMPLES
     command.set_defaults(run=_run)
 
 

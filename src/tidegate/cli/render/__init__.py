@@ -6,6 +6,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+_EXAMPLES = """examples:
+  tidegate render --for kueue job.yaml                       # the same job for Kueue
+  tidegate render --for yunikorn --explain spark.yaml        # and what could not be carried over
+  tidegate render --queues --for volcano queues.yaml         # the tree of queues
+  tidegate render --queues --for yunikorn --check live.yaml  # where a scheduler's own configuration differs
+"""
+
 
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
@@ -36,6 +43,7 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument("-o", "--output", choices=["yaml", "json"], default="yaml", help="(default: yaml)")
     command.add_argument("--kubeconfig", type=Path, metavar="FILE", help="the cluster whose queues are meant")
     command.add_argument("--context", metavar="NAME", help="the context of the kubeconfig")
+    command.epilog = _EXAMPLES
     command.set_defaults(run=_run, usage_error=command.error)
 
 

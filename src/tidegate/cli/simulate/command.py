@@ -99,7 +99,7 @@ def _played(script: Script, policy: str | None, seed: int, policies: Policies) -
 
 def _show(results: list[Result], told: argparse.Namespace) -> None:
     if told.output == "table":
-        print("\n\n".join(shown(result, timeline=told.timeline) for result in results))
+        print("\n\n".join(shown(result, timeline=told.timeline, namespace=told.namespace) for result in results))
         if len(told.policy) > 1:
             print("\n" + "\n".join(comparison(results)))
         failed = sum(not result.passed for result in results)
@@ -108,11 +108,13 @@ def _show(results: list[Result], told: argparse.Namespace) -> None:
     elif told.output == "json":
         import json
 
-        print(json.dumps([as_document(result) for result in results], indent=2))
+        print(json.dumps([as_document(result, told.namespace) for result in results], indent=2))
     else:
         import yaml
 
-        yaml.safe_dump_all([as_document(result) for result in results], sys.stdout, sort_keys=False, allow_unicode=True)
+        yaml.safe_dump_all(
+            [as_document(result, told.namespace) for result in results], sys.stdout, sort_keys=False, allow_unicode=True
+        )
 
 
 def _draw(results: list[Result], told: argparse.Namespace) -> None:

@@ -12,11 +12,11 @@ from tidegate.sim.scenario.playing import Result
 from tidegate.sim.world import Application
 
 
-def as_document(result: Result) -> dict[str, Any]:
-    """Everything that came of a scenario."""
+def as_document(result: Result, namespace: str | None = None) -> dict[str, Any]:
+    """Everything that came of a scenario; who starts when in one namespace or in all."""
     plan = result.plan
     standings = plan.standings if plan is not None else {}
-    return _of_live(result) | {
+    return _of_live(result, namespace) | {
         "scenario": result.script.name,
         "file": result.script.document.file,
         "seed": result.seed,
@@ -34,12 +34,12 @@ def as_document(result: Result) -> dict[str, Any]:
     }
 
 
-def _of_live(result: Result) -> dict[str, Any]:
+def _of_live(result: Result, namespace: str | None) -> dict[str, Any]:
     if result.script.live is None:
         return {}
     from tidegate.cli.simulate.live import as_starts
 
-    return {"starts": as_starts(result)}
+    return {"starts": as_starts(result, namespace)}
 
 
 def _summary(numbers: Summary) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def read_live(told: argparse.Namespace) -> Live:
     return on_cluster(told, work)
 
 
-def expected(result: Result) -> list[str]:
-    """For people: who starts when, and who holds room without saying until when."""
+def expected(result: Result, namespace: str | None = None) -> list[str]:
+    """For people: who starts when, in one namespace or in all, and who holds room without saying until when."""
     from tidegate.cli.simulate.tables import columns
 
     live = result.script.live
@@ -50,7 +50,7 @@ def expected(result: Result) -> list[str]:
     counted = {"node": there.nodes, "Queue": there.queues, "workload": there.workloads}
     counts = ", ".join(f"{len(each)} {word}{'' if len(each) == 1 else 's'}" for word, each in counted.items())
     lines = [f"As of {datetime.fromtimestamp(live.now, UTC):%H:%M:%S} UTC: {counts}"]
-    listed = starts(live, result.world, result.plan)
+    listed = _starts(result, live, namespace)
     if not listed:
         return [*lines, "", "Nobody waits."]
     rows: list[Sequence[str]] = [("WORKLOAD", "QUEUE", "STARTS", "WAITS FOR")]
@@ -82,12 +82,17 @@ def _unknown(listed: list[Start], live: Live, result: Result) -> list[str]:
     ]
 
 
-def as_starts(result: Result) -> list[dict[str, Any]]:
+def _starts(result: Result, live: Live, namespace: str | None) -> list[Start]:
+    listed = starts(live, result.world, result.plan)
+    return [one for one in listed if namespace is None or one.name.partition("/")[0] == namespace]
+
+
+def as_starts(result: Result, namespace: str | None = None) -> list[dict[str, Any]]:
     """For programs."""
     live = result.script.live
     assert live is not None
     found = []
-    for one in starts(live, result.world, result.plan):
+    for one in _starts(result, live, namespace):
         at = None if one.at is None else datetime.fromtimestamp(live.now + one.at, UTC).isoformat()
         reason = None if one.waiting is None else {"reason": str(one.waiting.reason), "message": message(one.waiting)}
         found.append({"name": one.name, "queue": one.queue, "inSeconds": one.at, "at": at, "waiting": reason})

@@ -17,7 +17,7 @@ from tidegate.sim.world import World
 _MARGIN = "  "
 
 
-def shown(result: Result, *, timeline: bool = False) -> str:
+def shown(result: Result, *, timeline: bool = False, namespace: str | None = None) -> str:
     """One scenario: what happened and how the queues stand; of one that ran to its end by itself, its measures."""
     verdict = "passed" if result.passed else "FAILED"
     policy = f", policy {result.policy}" if result.policy else ""
@@ -26,7 +26,9 @@ def shown(result: Result, *, timeline: bool = False) -> str:
         from tidegate.cli.simulate.live import expected
 
         told = happenings(result) if timeline or result.script.moments else []
-        return "\n".join([*lines[1 if result.passed else 0 :], *told, *([""] if told else []), *expected(result)])
+        return "\n".join(
+            [*lines[1 if result.passed else 0 :], *told, *([""] if told else []), *expected(result, namespace)]
+        )
     open_ended = result.script.is_open_ended
     if timeline or not open_ended:
         lines += ["", *happenings(result)]
