@@ -20,6 +20,7 @@ from tidegate.cli.views.tree import tree
 from tidegate.cli.views.why import explained
 from tidegate.kube.config import load_access
 from tidegate.kube.connect import connect
+from tidegate.kube.resources import JOBS
 
 Json = Any
 
@@ -210,6 +211,27 @@ async def let_in(kubeconfig: str, namespace: str, user: str) -> None:
     body = {"metadata": {"name": "tenant"}, "roleRef": role, "subjects": who}
     await client.raw("POST", f"{roles}/rolebindings", body=body)
     await client.close()
+
+
+async def make_job_of_two_containers(kubeconfig: str) -> None:
+    client = connect(load_access(Path(kubeconfig), None), user_agent="test")
+    containers = [
+        {"name": name, "image": "host", "command": ["echo", f"from {name}"], "resources": {"requests": {"cpu": "10m"}}}
+        for name in ("side", "main")
+    ]
+    marked = {"kubectl.kubernetes.io/default-container": "main"}
+    pod = {"metadata": {"annotations": marked}, "spec": {"restartPolicy": "Never", "containers": containers}}
+    await client.create(JOBS, {"metadata": {"name": "pair", "namespace": "default"}, "spec": {"template": pod}})
+    await client.close()
+
+
+def test_of_several_containers_the_one_that_is_marked_speaks(kubeconfig: str) -> None:
+    asyncio.run(make_job_of_two_containers(kubeconfig))
+    for _ in range(100):
+        done = tidegate("logs", "-f", "pair", "--kubeconfig", kubeconfig)
+        if "no workload pair" not in done.stderr:
+            break
+    assert (done.stdout, done.stderr) == ("from main\n", "")
 
 
 def test_a_tenant_with_rights_in_one_namespace_sees_it_and_works_there(kubeconfig: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,8 @@ class Streams:
         for pod in pods:
             name = str(pod["metadata"]["name"])
             if name not in self._tasks and (pod.get("status") or {}).get("phase") in _BEGUN:
-                self._tasks[name] = asyncio.create_task(self._stream(name, self._writer(name)))
+                query = self._query | {"container": _main_container(pod)}
+                self._tasks[name] = asyncio.create_task(self._stream(name, query, self._writer(name)))
 
     @property
     def begun(self) -> bool:
@@ -58,18 +60,28 @@ class Streams:
             prefix = (f"\033[{colour}m[{name}]\033[0m " if self._colour else f"[{name}] ").encode()
         return lambda line: prefix + line + b"\n"
 
-    async def _stream(self, pod: str, shown: Callable[[bytes], bytes]) -> None:
+    async def _stream(self, pod: str, query: dict[str, str], shown: Callable[[bytes], bytes]) -> None:
         from tidegate.kube.client import StatusError
 
         path = f"/api/v1/namespaces/{self._namespace}/pods/{pod}/log"
         rest = b""
         # A pod that goes while it speaks has said what it had to say.
-        with contextlib.suppress(StatusError, OSError):
-            async for piece in self._client.stream(path, query=self._query):
-                *lines, rest = (rest + piece).split(b"\n")
-                _write(b"".join(map(shown, lines)))
+        with contextlib.suppress(OSError):
+            try:
+                async for piece in self._client.stream(path, query=query):
+                    *lines, rest = (rest + piece).split(b"\n")
+                    _write(b"".join(map(shown, lines)))
+            except StatusError as refused:
+                if refused.code != 404:
+                    print(f"tidegate: The log of pod {pod} cannot be read: {refused.message}.", file=sys.stderr)
         if rest:
             _write(shown(rest))
+
+
+def _main_container(pod: Json) -> str:
+    """The one that kubectl would show, too: as it is marked, else the first."""
+    marked = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
+    return str(marked or pod["spec"]["containers"][0]["name"])
 
 
 def _write(text: bytes) -> None:
