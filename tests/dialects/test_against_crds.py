@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.published import MODULES, definitions
+from tests.dialects.test_referred import runtime
 from tests.dialects.trees import COMPANY
 from tests.harness import Cluster
 from tests.model.jobs.samples import KINDS, sample
@@ -93,6 +94,15 @@ def test_rendered_objects_are_still_what_their_own_definitions_ask_for(
         done = render(sample(kind), Submission(organisation="org1", user="u", id="7"), told)
         for obj in done.objects:
             _try(server, space, obj)
+
+
+@pytest.mark.parametrize("scheduler", ["yunikorn", "volcano", "scheduler-plugins"])
+def test_a_train_job_and_the_copy_of_its_runtime_are_what_the_trainer_asks_for(
+    server: Cluster, space: str, scheduler: str
+) -> None:
+    done = render(sample("TrainJob"), Submission(organisation="org1", id="7"), scheduler, referred=runtime())
+    for obj in done.objects:
+        _try(server, space, obj)
 
 
 def test_the_server_does_refuse_what_a_definition_does_not_have(server: Cluster, space: str) -> None:

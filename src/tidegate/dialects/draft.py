@@ -92,7 +92,7 @@ class Draft:
         if written and not _placed(self.shapes):
             raise DialectError(
                 f"the pods of a {kind} are described by another object, and this scheduler reads pods only; "
-                "put schedulerName, labels and annotations into that object"
+                "give that object along with it"
             )
 
     def on_object(

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tidegate.dialects.dialect import Dialect
 from tidegate.dialects.draft import Draft, Fate, Note
 from tidegate.dialects.errors import DialectError
 from tidegate.dialects.intent.config import QueueConfig, parse_queueconfig
 from tidegate.dialects.intent.submission import Submission
+from tidegate.dialects.referred import begin_with, parted
 from tidegate.dialects.registry import dialect_named
 from tidegate.model.jobs import Kinds, Obj, builtin
 
@@ -38,8 +40,10 @@ def render(
     config: QueueConfig | Mapping[str, Any] | str,
     *,
     kinds: Kinds | None = None,
+    referred: Obj | None = None,
 ) -> Rendering:
-    """The object as the configuration's scheduler wants it; a new object, the one given is not changed.
+    """The object as the configuration's scheduler wants it; a new object, the one given is not changed. `referred` is
+    the object that describes its pods, where it does not itself: the runtime of a TrainJob.
 
     `config` is a queueconfig, or just the name of a scheduler. DialectError, JobError or ManifestError (all of them
     ValueErrors) say what cannot be written, and what to do.
@@ -49,8 +53,11 @@ def render(
         config = QueueConfig(config) if isinstance(config, str) else parse_queueconfig(config)
     dialect = dialect_named(config.scheduler)
     draft = _draft(obj, kinds or builtin())
+    if referred is not None and not _can_do_without(draft, dialect, told, config):
+        draft = begin_with(obj, draft.kinds, referred)
     for step in (dialect.set_scheduler_name, dialect.create_labels, dialect.create_group_labels):
         draft = step(draft, told, config)
+    draft = parted(draft, config.scheduler)
     return Rendering(_fresh(draft.obj), tuple(map(_fresh, draft.others)), draft.notes)
 
 
@@ -59,6 +66,15 @@ def _fresh(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _fresh(inner) for key, inner in value.items()}
     return [_fresh(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _can_do_without(draft: Draft, dialect: Dialect, submission: Submission, config: QueueConfig) -> bool:
+    """Whether a scheduler reads the object itself, and so what describes its pods can be left as it is."""
+    try:
+        dialect.set_scheduler_name(draft, submission, config)
+    except DialectError:
+        return False
+    return True
 
 
 def _draft(obj: Obj, kinds: Kinds) -> Draft:

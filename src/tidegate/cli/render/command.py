@@ -13,6 +13,7 @@ from tidegate.dialects.queues import TARGETS, QueueRendering, QueueTree, drifts,
 from tidegate.dialects.queues.to_volcano import queue_name
 from tidegate.dialects.queues.to_yunikorn import queue_path
 from tidegate.dialects.queues.tree import is_queue_object
+from tidegate.dialects.referred import find_referred
 from tidegate.model.jobs import Kinds, builtin, parse_kinds
 
 _QUEUE = "tidegate.dev/queue"
@@ -101,7 +102,8 @@ def _all(
             notes.append(Note(Fate.CHANGED, str(obj.get("kind")), "it is no job, and is handed on as it is"))
             continue
         obj = _in_namespace(obj, told.namespace)  # noqa: PLW2901
-        done = render(obj, _submission(told, config.scheduler, tree, obj), config, kinds=kinds)
+        referred = find_referred(kinds.of(obj), obj, strangers)
+        done = render(obj, _submission(told, config.scheduler, tree, obj), config, kinds=kinds, referred=referred)
         objects += done.objects
         notes += [note for note in done.notes if note not in notes]
     return objects, notes

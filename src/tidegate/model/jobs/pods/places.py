@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -50,6 +50,16 @@ class PodPlace:
     def is_object(self) -> bool:
         """Whether the object itself is the pod."""
         return self.form is Form.TEMPLATE and self.pod == ("spec",)
+
+    def under(self, path: Path) -> PodPlace:
+        """The same place, in an object that has the described one at `path`."""
+        return replace(
+            self,
+            labels=(*path, *self.labels),
+            annotations=(*path, *self.annotations),
+            pod=(*path, *self.pod),
+            absent=None if self.absent is None else (*path, *self.absent),
+        )
 
 
 def place_of(rule: PodSetRule, scope: Scope) -> PodPlace | None:

@@ -53,6 +53,8 @@ class PodSetShape:
     """Pods that ended well, whose quota comes back."""
     place: PodPlace | None = None
     """Where the object describes these pods; None where another object does."""
+    foreign: PodPlace | None = None
+    """Where that other object describes them."""
     overrides: Path | None = None
     """Where the object changes pods that another object describes."""
     resize: Path | None = None
@@ -149,7 +151,8 @@ def _reclaimed(rule: PodSetRule, scope: Scope, count: int) -> int:
 def _sized(rule: PodSetRule, scope: Scope) -> PodSetShape | None:
     """The amounts of one pod; None where the object has no such pods."""
     place = place_of(rule, scope)
-    blank = PodSetShape(name="", role="", count=0, floor=0, gang=0, place=None if place and place.foreign else place)
+    own, foreign = (None, place) if place and place.foreign else (place, None)
+    blank = PodSetShape(name="", role="", count=0, floor=0, gang=0, place=own, foreign=foreign)
     if rule.resources is not None:
         found = rule.resources.first(scope)
         each = requested(found.value, found.path) if found else NOTHING

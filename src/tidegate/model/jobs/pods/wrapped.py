@@ -38,22 +38,9 @@ def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShap
         yield replace(
             shape,
             name=f"component-{index}-{shape.name}",
-            place=_moved(shape.place, carried.path),
+            place=None if shape.place is None else shape.place.under(carried.path),
             resize=None if shape.resize is None else (*carried.path, *shape.resize),
         )
-
-
-def _moved(place: PodPlace | None, under: Path) -> PodPlace | None:
-    if place is None:
-        return None
-    absent = None if place.absent is None else (*under, *place.absent)
-    return replace(
-        place,
-        labels=(*under, *place.labels),
-        annotations=(*under, *place.annotations),
-        pod=(*under, *place.pod),
-        absent=absent,
-    )
 
 
 def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
