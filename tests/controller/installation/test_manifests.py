@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.test_commands import tidegate
 from tests.harness import Cluster
@@ -88,6 +89,17 @@ def test_the_operator_understands_the_arguments_of_its_deployment() -> None:
     command, *rest = arguments(Choice("tidegate:dev", everywhere=True))
     told = parser.parse_args(rest)
     assert (command, told.manage, told.webhook_bind) == ("operator", "all", ":9443")
+
+
+def test_a_kind_of_ones_own_comes_with_its_file_and_its_rights(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Path(__file__).parents[3] / "examples/03-other-schedulers/own-kind.yaml"
+    assert main(["install", "--dry-run", "--kinds", str(example)]) == 0
+    made = {(each["kind"], each["metadata"]["name"]): each for each in yaml.safe_load_all(capsys.readouterr().out)}
+    assert made["ConfigMap", "tidegate-kinds"]["data"] == {"0.yaml": example.read_text()}
+    assert any("sweeps" in rule["resources"] for rule in made["ClusterRole", "tidegate"]["rules"])
+    container = made["Deployment", "tidegate"]["spec"]["template"]["spec"]["containers"][0]
+    assert "--kinds=/etc/tidegate/kinds/0.yaml" in container["args"]
+    assert {"name": "kinds", "mountPath": "/etc/tidegate/kinds"} in container["volumeMounts"]
 
 
 def test_it_runs_as_nobody_on_a_file_system_it_cannot_write() -> None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate import __version__
 from tidegate.cli.errors import CommandError
+from tidegate.cli.installed import own_kinds
 
 if TYPE_CHECKING:
     from tidegate.controller.installation.deployment import Choice
     from tidegate.kube.client import Client
+    from tidegate.model.jobs import Kinds
 
 IN = "tidegate-system"
 
@@ -28,32 +30,43 @@ def register(command: argparse.ArgumentParser) -> None:
     add("--replicas", type=int, default=2, metavar="N", help="how many run; one of them leads (default: %(default)s)")
     add("--wait", type=float, default=120, metavar="SECONDS", help="how long to wait until it runs (default: "
         "%(default)g; 0: not at all)")  # fmt: skip
+    own_kinds.register(command)
     command.set_defaults(run=_run)
 
 
 def _run(told: argparse.Namespace) -> int:
-    from tidegate.controller.installation.deployment import Choice
-
     if told.replicas < 1:
         raise CommandError("--replicas is below 1. Give a whole number of replicas.")
-    everywhere = told.manage == "all"
-    choice = Choice(told.image, namespace=told.namespace or IN, everywhere=everywhere, replicas=told.replicas)
+    choice, kinds = _choice(told), own_kinds.kinds_of(told.kinds)
     if told.dry_run:
-        print(as_yaml(choice), end="")
+        from tidegate.controller.installation.objects import everything
+
+        print(documents(everything(kinds, choice)), end="")
         return 0
     from tidegate.cli.queued.cluster import on_cluster
 
     async def work(client: Client, namespace: str) -> int:
-        return await _install(client, choice, told.wait)
+        return await _install(client, kinds, choice, told.wait)
 
     return on_cluster(told, work)
 
 
-async def _install(client: Client, choice: Choice, wait_s: float) -> int:
-    from tidegate.controller.installation.arriving import available, install
-    from tidegate.model.jobs import builtin
+def _choice(told: argparse.Namespace) -> Choice:
+    from tidegate.controller.installation.deployment import Choice
 
-    await install(client, builtin(), choice, lambda line: print(line, flush=True))
+    return Choice(
+        told.image,
+        namespace=told.namespace or IN,
+        everywhere=told.manage == "all",
+        replicas=told.replicas,
+        kinds=tuple(path.read_text() for path in told.kinds if path.is_file()),
+    )
+
+
+async def _install(client: Client, kinds: Kinds, choice: Choice, wait_s: float) -> int:
+    from tidegate.controller.installation.arriving import available, install
+
+    await install(client, kinds, choice, lambda line: print(line, flush=True))
     if wait_s > 0:
         print(f"waiting for a replica in {choice.namespace} …", flush=True)
         if not await available(client, choice, wait_s):
@@ -64,14 +77,6 @@ async def _install(client: Client, choice: Choice, wait_s: float) -> int:
     if not choice.everywhere:
         print("It rules where you say so: kubectl label namespace NAME tidegate.dev/managed=true")
     return 0
-
-
-def as_yaml(choice: Choice) -> str:
-    """Everything that is put there."""
-    from tidegate.controller.installation.objects import everything
-    from tidegate.model.jobs import builtin
-
-    return documents(everything(builtin(), choice))
 
 
 def documents(objects: list[Any]) -> str:

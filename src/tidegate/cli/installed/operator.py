@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli.errors import CommandError
+from tidegate.cli.installed import own_kinds
 from tidegate.cli.installed.log_lines import FORMATS
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tidegate.dialects.webhook import NamespaceRule
     from tidegate.kube.client import Client
     from tidegate.kube.serve.listener import Bind
-    from tidegate.model.jobs import Kinds
 
 
 def register(command: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def register(command: argparse.ArgumentParser) -> None:
     )
     add("--dialects", type=Path, metavar="FILE", help="rules for the dialect webhook (default: the ConfigMap "
         "tidegate-dialects of its own namespace)")  # fmt: skip
-    add("--kinds", type=Path, action="append", default=[], metavar="FILE", help="kinds of your own; may be given again")
+    own_kinds.register(command)
     add("--log-format", choices=FORMATS, default="text", help="how log lines are written (default: %(default)s)")
     command.set_defaults(run=_run)
 
@@ -99,22 +99,8 @@ def _settings(told: argparse.Namespace) -> Settings:
         doors=_doors(told),
         health=_bind(told.metrics_bind, "--metrics-bind") if told.metrics_bind else None,
         dialects=_rules(told.dialects) if told.dialects else None,
-        kinds=_kinds(told.kinds),
+        kinds=own_kinds.kinds_of(told.kinds),
     )
-
-
-def _kinds(files: list[Path]) -> Kinds:
-    from tidegate.cli.render.documents import content
-    from tidegate.model.jobs import builtin, parse_kinds
-    from tidegate.model.problems import ManifestError
-
-    kinds = builtin()
-    for path in files:
-        try:
-            kinds = kinds.with_more(parse_kinds(content(path)))
-        except ManifestError as error:
-            raise CommandError(f"--kinds: {path}: {error}".replace("\n", "\n  ")) from None
-    return kinds
 
 
 def _doors(told: argparse.Namespace) -> Doors | None:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tidegate.cli.errors import CommandError
+from tidegate.cli.installed import own_kinds
 
 if TYPE_CHECKING:
     from tidegate.kube.client import Client
@@ -27,6 +28,7 @@ def register(command: argparse.ArgumentParser) -> None:
     add("--keep-held", action="store_true", help="leave applications held and pods gated, for another scheduler")
     add("--crds", action="store_true", help="the kinds too, with every Queue, Workload and QueueJob there is")
     add("--yes", action="store_true", help="with --crds: do it without asking")
+    own_kinds.register(command)
     command.set_defaults(run=_run, installed_in=IN)
 
 
@@ -41,13 +43,12 @@ def _run(told: argparse.Namespace) -> int:
 
 async def _uninstall(client: Client, told: argparse.Namespace) -> int:
     from tidegate.controller.installation.leaving import Leaving, counted, uninstall
-    from tidegate.model.jobs import builtin
 
     if told.crds and not told.yes:
         there = ", ".join(f"{count} {name}" for name, count in (await counted(client)).items()) or "no objects"
         raise CommandError(f"--crds would delete {there} for good. Give --yes as well to do so.")
     how = Leaving(told.namespace or told.installed_in, keep_held=told.keep_held, definitions=told.crds)
-    await uninstall(client, builtin(), how, lambda line: print(line, flush=True))
+    await uninstall(client, own_kinds.kinds_of(told.kinds), how, lambda line: print(line, flush=True))
     kept = "" if told.crds else " Its kinds and your queues are kept; --crds --yes deletes them."
     print(f"Tidegate is uninstalled.{kept}")
     return 0

@@ -11,6 +11,8 @@ NAME = "tidegate"
 _LABELS = {"app.kubernetes.io/name": NAME}
 _DOORS, _HEALTH = 9443, 8080
 _NOBODY = 65532
+_KINDS = "/etc/tidegate/kinds"
+_MOUNTS = {"tmp": "/tmp", "kinds": _KINDS}  # noqa: S108 — a volume of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Choice:
     everywhere: bool = False
     replicas: int = 2
     pull: str = "IfNotPresent"
+    kinds: tuple[str, ...] = ()
+    """Files of kinds of one's own: their text."""
 
 
 def service(choice: Choice) -> Object:
@@ -60,7 +64,23 @@ def arguments(choice: Choice) -> list[str]:
         f"--webhook-bind=:{_DOORS}",
         f"--metrics-bind=:{_HEALTH}",
         "--log-format=json",
+        *(f"--kinds={_KINDS}/{name}" for name in _files(choice)),
     ]
+
+
+def config(choice: Choice) -> Object:
+    """Kinds of one's own."""
+    meta = {"name": f"{NAME}-kinds", "namespace": choice.namespace, "labels": _LABELS}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": _files(choice)}
+
+
+def _files(choice: Choice) -> dict[str, str]:
+    return {f"{number}.yaml": text for number, text in enumerate(choice.kinds)}
+
+
+def _volumes(choice: Choice) -> list[Object]:
+    tmp = {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}
+    return [tmp, {"name": "kinds", "configMap": {"name": f"{NAME}-kinds"}}] if choice.kinds else [tmp]
 
 
 def _pod(choice: Choice) -> Object:
@@ -79,7 +99,7 @@ def _pod(choice: Choice) -> Object:
                 "labelSelector": {"matchLabels": _LABELS},
             }
         ],
-        "volumes": [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}],
+        "volumes": _volumes(choice),
         "containers": [_container(choice)],
     }  # fmt: skip
 
@@ -106,5 +126,5 @@ def _container(choice: Choice) -> Object:
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
-        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 — a volume of its own
+        "volumeMounts": [{"name": each["name"], "mountPath": _MOUNTS[each["name"]]} for each in _volumes(choice)],
     }

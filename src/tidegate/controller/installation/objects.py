@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.controller.bootstrap import wanted_definitions
-from tidegate.controller.installation.deployment import NAME, Choice, budget, deployment, service
+from tidegate.controller.installation.deployment import NAME, Choice, budget, config, deployment, service
 from tidegate.controller.installation.rights import cluster_rules, own_rules, roles_for_people
 from tidegate.controller.kinds import CLUSTER_QUEUES
 from tidegate.controller.namespaces import MANAGED
@@ -19,7 +19,7 @@ RESOURCES: dict[str, Resource[Object]] = {
     each.kind: each
     for each in (
         r.CRDS, r.NAMESPACES, r.SERVICEACCOUNTS, r.CLUSTERROLES, r.CLUSTERROLEBINDINGS, r.ROLES, r.ROLEBINDINGS,
-        r.SERVICES, r.PODDISRUPTIONBUDGETS, r.DEPLOYMENTS, CLUSTER_QUEUES,
+        r.SERVICES, r.CONFIGMAPS, r.PODDISRUPTIONBUDGETS, r.DEPLOYMENTS, CLUSTER_QUEUES,
     )
 }  # fmt: skip
 
@@ -35,7 +35,7 @@ def around(kinds: Kinds, choice: Choice) -> list[Object]:
         namespace(choice), _account(choice), _role("ClusterRole", cluster_rules(kinds)),
         _binding("ClusterRoleBinding", "ClusterRole", choice), _role("Role", own_rules(), choice.namespace),
         _binding("RoleBinding", "Role", choice, choice.namespace), *roles_for_people(), service(choice), budget(choice),
-        deployment(choice),
+        *([config(choice)] if choice.kinds else []), deployment(choice),
     ]  # fmt: skip
     for each in made:
         each["metadata"]["labels"] = {**(each["metadata"].get("labels") or {}), MANAGED_BY: NAME}
