@@ -108,6 +108,20 @@ async def test_a_kind_of_the_same_name_in_another_group_has_workloads_of_its_own
     assert held["spec"]["template"]["metadata"]["annotations"]["tidegate.dev/workload"] == found["metadata"]["name"]
 
 
+async def test_whose_name_is_taken_is_told(house: House) -> None:
+    """A Workload that somebody made by hand is theirs, whatever it is called."""
+    await house.workload("job-taken", 1)
+    await house.state("job-taken", "Admitted")
+    await house.queued_job("taken", 1)
+
+    async def told() -> bool:
+        notes = [each.get("note") for each in await house.list(r.EVENTS_V1) if each.get("reason") == "NotQueued"]
+        return any("a Workload called job-taken was made by hand" in str(note) for note in notes)
+
+    await house.until(told)
+    assert (await house.get(r.JOBS, "taken"))["spec"]["suspend"] is True
+
+
 async def test_a_file_with_a_mistake_is_refused_by_its_field(tmp_path: Path) -> None:
     file = tmp_path / "kinds.yaml"
     file.write_text(FILE.replace(".spec.paused", "spec.paused"))

@@ -86,7 +86,10 @@ class Applications:
             self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
             return
         known = self._cache.workloads.get(self.workload_key(obj))
-        if known is not None:
+        if known is not None and not known["spec"].get("owner"):
+            said = f"a Workload called {wanted.metadata.name} was made by hand; delete it, or give this another name"
+            self._recorder.record(followed.resource, obj, "NotQueued", said, type="Warning")
+        elif known is not None:
             await self._update(known, wanted)
         elif not is_finished(followed.entry, obj):
             await self._create(wanted)
