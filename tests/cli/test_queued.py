@@ -40,6 +40,14 @@ def test_a_command_is_queued_its_output_comes_back_and_so_does_its_exit_status(k
     assert "is in line" in done.stderr
 
 
+def test_a_command_that_is_not_there_is_told_so(kubeconfig: str) -> None:
+    """It never ran, so its log cannot say it."""
+    done = tidegate("run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--", "no-such-program")
+    assert (done.returncode, done.stdout) == (128, "")
+    assert "The command could not be started: " in done.stderr
+    assert "no-such-program" in done.stderr.splitlines()[-1]
+
+
 def test_several_pods_say_who_speaks(kubeconfig: str) -> None:
     words = ["sh", "-c", "echo pod $JOB_COMPLETION_INDEX"]
     done = tidegate(

@@ -80,12 +80,22 @@ class Following:
     @property
     def exit_code(self) -> int:
         """That of the first pod that failed; 1 where none says."""
+        return int(self._failed_container.get("exitCode") or 1)
+
+    @property
+    def obstacle(self) -> str:
+        """Why that pod's command could not be started, where it never ran and so says nothing itself."""
+        message = str(self._failed_container.get("message") or "")
+        return "" if self._failed_container.get("reason") == "Error" else message.rstrip(".")
+
+    @property
+    def _failed_container(self) -> Json:
         for pod in self.pods:
             for container in (pod.get("status") or {}).get("containerStatuses") or ():
-                code = ((container.get("state") or {}).get("terminated") or {}).get("exitCode")
-                if code:
-                    return int(code)
-        return 1
+                ended: Json = (container.get("state") or {}).get("terminated") or {}
+                if ended.get("exitCode"):
+                    return ended
+        return {}
 
     @property
     def failure(self) -> str:

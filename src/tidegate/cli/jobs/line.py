@@ -34,7 +34,7 @@ class Line:
             return
         self._said = words
         if self._shown is None:
-            print(f"{self._who} {words}.", file=sys.stderr, flush=True)
+            print(f"{self._who} {words.rstrip('.')}.", file=sys.stderr, flush=True)
         else:
             from rich.markup import escape
 
