@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from tidegate.controller.applications.gates import Gates
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.queue_jobs import QueueJobs
 from tidegate.controller.applications.workers import GatedApplications
+from tidegate.controller.doing import Deed, do_all
 from tidegate.controller.kinds import Key, key_of, name_of
 from tidegate.controller.looking import Looking
 from tidegate.controller.metrics.tally import UNCOUNTED, Tally
@@ -49,6 +50,8 @@ _log = logging.getLogger(__name__)
 
 _REPORT_S = 1.0
 """Reasons and standings are worked out and written at most this often."""
+_TOLD_AT_ONCE = 200
+"""So many of those who wait are told why in one report; the others in the next."""
 _RETRY_S = 1.0
 _SOON_S = 0.1
 """After a conflict: by then the other's write has been heard of."""
@@ -84,7 +87,7 @@ class Operator:
         self._queues = QueueStatuses(client, self.cache)
         self._tree = NamespaceTree(client, self.cache, self.managed)
         self._quotas = Quotas(client, self.cache, self.managed)
-        self._telling = Telling(self._recorder, self._applications)
+        self._telling = Telling(self._recorder, self._applications, self.cache.workloads)
         self._changes = Changes()
         self._looking = Looking(self.cache, self._applications, self._gated, clock)
         self._deadlines = Deadlines()
@@ -142,12 +145,8 @@ class Operator:
             self._changes.quotas, self._report_due = False, True
             if not all([await self._tree.keep(), await self._quotas.keep()]):
                 asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
-        for obj in applications:
-            key = self._applications.workload_key(obj)
-            dirty.add(key)
-            await self._one(key, self._applications.describe(obj), again=partial(self._changes.add, obj))
-        for key in sorted(waiting):
-            await self._one(key, self._described(key), again=partial(self._changes.add_pods, key))
+        dirty |= {self._applications.workload_key(obj) for obj in applications}
+        await do_all(self._descriptions(applications, waiting))
         if self._changes.config:
             self._changes.config = False
             self._configure()
@@ -156,7 +155,7 @@ class Operator:
         plan = self._plan(now)
         told = dirty | keys_of(plan)
         failed = await self._tell(plan, told, now)
-        await self._carry_out(told - failed)
+        await do_all(self._carrying_out(told - failed))
         if plan.standings:
             self._report_due |= not await self._queues.write(plan, now)
         self._changes.mark(failed)
@@ -222,12 +221,22 @@ class Operator:
         for key in sorted(failed):
             self._see(key)
         if plan.standings:
-            await self._write(
-                {key: each for key, each in news.items() if key not in told and self._is_news(key, each)}, now
-            )
+            await self._report({key: each for key, each in news.items() if key not in told}, now)
         self._telling.events(plan, self._looking.workload)
         self._tally.told(plan, failed, self._planner.workload, self._snapshot, now)
         return failed
+
+    async def _report(self, news: dict[Key, News], now: int) -> None:
+        """Tell those who wait why: first who does not know, then the foremost whose numbers are out of date; so many
+        at a time that nobody is admitted later for it."""
+        due = [key for key, each in news.items() if self._is_news(key, each)]
+        due.sort(key=lambda key: (self._knows_why(key, news[key]), news[key].ahead, key))
+        await self._write({key: news[key] for key in due[:_TOLD_AT_ONCE]}, now)
+        self._report_due |= len(due) > _TOLD_AT_ONCE
+
+    def _knows_why(self, key: Key, news: News) -> bool:
+        said = ((self.cache.workloads.get(key) or {}).get("status") or {}).get("waiting") or {}
+        return bool(news.waiting and said.get("reason") == news.waiting[0].reason)
 
     def _is_new(self, key: Key) -> bool:
         """Whether it waits and was never told anything: the next report tells it all in one write."""
@@ -275,30 +284,21 @@ class Operator:
 
     # ── what is done ──
 
-    async def _carry_out(self, keys: set[Key]) -> None:
+    def _descriptions(self, applications: list[Object], waiting: set[Key]) -> Iterator[Deed]:
+        """What applications and pods ask for, written down as Workloads."""
+        for obj in applications:
+            describe, again = partial(self._applications.describe, obj), partial(self._changes.add, obj)
+            yield Deed(self._applications.workload_key(obj), describe, again)
+        for key in sorted(waiting):
+            yield Deed(key, partial(self._described, key), partial(self._changes.add_pods, key))
+
+    def _carrying_out(self, keys: set[Key]) -> Iterator[Deed]:
+        """What was granted, given to applications."""
         for key in sorted(keys):
             workload, seen = self._looking.workload(key), self._planner.workload(name_of(key))
             if workload is None or seen is None:
                 continue
             everybody = (self._gated, self._queue_jobs, self._workers, self._applications)
             hands = next(each for each in everybody if each.is_ours(workload))
-            again = partial(self._changes.mark, [key])
-            await self._one(key, hands.carry_out(workload, seen, self._snapshot.flavors), again=again)
-
-    async def _one(self, key: Key, work: Coroutine[Any, Any, None], *, again: Callable[[], None]) -> None:
-        """Do something for one Workload. What goes wrong with one is its own trouble, looked at again later."""
-        wait_s = _RETRY_S
-        try:
-            await work
-        except OSError as broken:
-            _log.info("%s/%s: no answer from the server: %s", *key, str(broken) or type(broken).__name__)
-        except StatusError as refused:
-            if refused.code == 409:
-                wait_s = _SOON_S
-            else:
-                _log.warning("%s/%s: the server refused: %s", *key, refused.message)
-        except Exception:
-            _log.exception("%s/%s could not be handled", *key)
-        else:
-            return
-        asyncio.get_running_loop().call_later(wait_s, again)
+            carry_out = partial(hands.carry_out, workload, seen, self._snapshot.flavors)
+            yield Deed(key, carry_out, partial(self._changes.mark, [key]))

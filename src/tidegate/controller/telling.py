@@ -8,8 +8,8 @@ from tidegate.controller.applications.objects import Applications
 from tidegate.controller.kinds import WORKLOADS, Key
 from tidegate.controller.told.news import key_of_name
 from tidegate.controller.told.workloads import because
+from tidegate.controller.watch.latest import Latest
 from tidegate.kube.events import EventRecorder
-from tidegate.model.codec import encode
 from tidegate.model.kinds import Workload
 from tidegate.scheduler import Plan
 
@@ -17,8 +17,9 @@ from tidegate.scheduler import Plan
 class Telling:
     """Events on the user's own objects, and on their Workloads."""
 
-    def __init__(self, recorder: EventRecorder, applications: Applications) -> None:
+    def __init__(self, recorder: EventRecorder, applications: Applications, workloads: Latest) -> None:
         self._recorder = recorder
+        self._workloads = workloads
         self._applications = applications
 
     def events(self, plan: Plan, find: Callable[[Key], Workload | None]) -> None:
@@ -33,9 +34,10 @@ class Telling:
             self._say(find(key_of_name(eviction.workload)), "Evicted", because(eviction.causes))
 
     def _say(self, workload: Workload | None, reason: str, note: str) -> None:
-        if workload is None:
+        raw = self._workloads.get((workload.metadata.namespace, workload.metadata.name)) if workload else None
+        if workload is None or raw is None:
             return
-        self._recorder.record(WORKLOADS, encode(workload), reason, note)
+        self._recorder.record(WORKLOADS, raw, reason, note)
         found = self._applications.owner_of(workload)
         if found is not None:
             self._recorder.record(found[0].resource, found[1], reason, note)

@@ -9,8 +9,7 @@ from tidegate.controller.kinds import WORKLOADS, Key
 from tidegate.controller.watch.latest import Latest
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
-from tidegate.model.codec import encode, read
-from tidegate.model.kinds import Workload
+from tidegate.model.codec import encode_status
 from tidegate.model.kinds.workload import WorkloadStatus
 
 _log = logging.getLogger(__name__)
@@ -45,11 +44,11 @@ class StatusWriter:
         known = self._workloads.get(key)
         if known is None:
             return False
-        content = status_content(known, status)
+        content = encode_status(status)
         if content == known.get("status"):
             return True
         try:
-            wrote = await self._client.update(WORKLOADS, {**known, "status": content}, subresource="status")
+            wrote = await self._client.update(WORKLOADS, with_status(known, content), subresource="status")
         except StatusError as refused:
             _log.info("The status of %s/%s was not written: %s", *key, refused.message)
             self.unsure[key] = refused.code >= 500
@@ -85,8 +84,7 @@ class StatusWriter:
         return await self._client.patch(WORKLOADS, name, mark, namespace)
 
 
-def status_content(known: Object, status: WorkloadStatus) -> Object:
-    """The status as the server keeps it."""
-    before = read(Workload, known)
-    content: Object = encode(Workload(metadata=before.metadata, spec=before.spec, status=status))["status"]
-    return content
+def with_status(known: Object, content: Object) -> Object:
+    """What is sent to write a status: the object, made from which version, without what servers do not take from it."""
+    meta = {name: value for name, value in known["metadata"].items() if name != "managedFields"}
+    return {"metadata": meta, "status": content}

@@ -56,6 +56,12 @@ def encode(value: Kind) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": type(value).__name__} | content
 
 
+def encode_status(status: msgspec.Struct) -> dict[str, Any]:
+    """The status of an object alone, as it stands in its manifest."""
+    content: dict[str, Any] = _without_nulls(msgspec.json.decode(msgspec.json.encode(status, enc_hook=wire_value)))
+    return content
+
+
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}

@@ -10,9 +10,10 @@ from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.controller.queues.quotas import linked
 from tidegate.controller.told.queues import active, guaranteed, queue_status
 from tidegate.controller.watch.cache import Cache
+from tidegate.controller.writing import with_status
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object, Resource
-from tidegate.model.codec import encode, read
+from tidegate.model.codec import encode_status, read
 from tidegate.model.kinds import ClusterQueue, Queue
 from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.kinds.shape import Condition
@@ -21,6 +22,9 @@ from tidegate.scheduler import Plan
 
 _log = logging.getLogger(__name__)
 
+_AT_ONCE = 16
+"""Writes under way: queues are never in the way of Workloads."""
+
 
 class QueueStatuses:
     """The one writer of the statuses of queues."""
@@ -28,6 +32,7 @@ class QueueStatuses:
     def __init__(self, client: Client, cache: Cache) -> None:
         self._client = client
         self._cache = cache
+        self._limit = asyncio.Semaphore(_AT_ONCE)
 
     async def write(self, plan: Plan, now: int) -> bool:
         """Bring every status up to date with a Plan's report; whether all are."""
@@ -54,9 +59,10 @@ class QueueStatuses:
         status = queue_status(queue.status, standing, now, says)
         if status == queue.status and obj.get("status"):
             return True
-        content = encode(kind(metadata=meta, spec=queue.spec, status=status))["status"]
+        content = encode_status(status)
         try:
-            await self._client.update(resource, {**obj, "status": content}, subresource="status")
+            async with self._limit:
+                await self._client.update(resource, with_status(obj, content), subresource="status")
         except StatusError as refused:
             _log.debug("The status of %s was not written: %s", meta.name, refused.message)
             return refused.code == 404

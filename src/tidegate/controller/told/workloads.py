@@ -42,6 +42,11 @@ class News:
     """Why it waits; None where this cycle did not say, so that what is known stays."""
     outcome: Outcome | None = None
 
+    @property
+    def ahead(self) -> int:
+        """How many come before it in its line."""
+        return self.waiting[0].ahead if self.waiting else 0
+
 
 def moment(at: Instant) -> datetime:
     """As people and the API read it."""
