@@ -224,3 +224,10 @@ def test_a_door_called_like_a_node_has_its_namespace_in_yunikorn() -> None:
     (document,) = TARGETS["yunikorn"](parse_tree([*nodes, door])).objects
     (org,) = document["partitions"][0]["queues"][0]["queues"]
     assert [queue["name"] for queue in org["queues"]] == ["ray", "a_ray"]
+
+
+def test_more_groups_of_flavors_than_kueue_takes_are_refused() -> None:
+    quotas = [{"flavor": f"f{one}", "resources": {f"example.com/r{one}": {"nominalQuota": "1"}}} for one in range(17)]
+    tree = parse_tree([{"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"quotas": quotas}}])
+    with pytest.raises(DialectError, match="has 17 groups of flavors"):
+        TARGETS["kueue"](tree)

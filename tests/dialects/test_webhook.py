@@ -116,6 +116,13 @@ def test_a_rule_for_every_namespace() -> None:
             {"namespaces": {"a": {"queueconfig": {"scheduler": "x"}, "groups": ["g"]}}},
             "groups are given without a user",
         ),
+        *(
+            (
+                {"namespaces": {"a": {"queueconfig": {"scheduler": "x"}, "user": "u", "groups": wrong}}},
+                "namespaces.a.groups: ",
+            )
+            for wrong in ("text", 5, [5], {"a": "b"})
+        ),
     ],
 )
 def test_rules_are_strict(content: Json, said: str) -> None:

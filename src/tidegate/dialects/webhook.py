@@ -22,7 +22,8 @@ from tidegate.model.problems import ManifestError, Problem
 
 Json = dict[str, Any]
 _LONGEST_WARNING = 250
-_RULE = ("organisation", "user", "groups", "queueconfig")
+_WHO = ("organisation", "user", "groups")
+_RULE = (*_WHO, "queueconfig")
 ANY = "*"
 
 
@@ -61,8 +62,7 @@ def parse_rules(content: object) -> dict[str, NamespaceRule]:
         ]
         try:
             config = parse_queueconfig(raw.get("queueconfig"))
-            groups = tuple(raw.get("groups") or ())
-            told = Submission(organisation=raw.get("organisation", ""), user=raw.get("user", ""), groups=groups)
+            told = Submission.parse({key: raw[key] for key in _WHO if raw.get(key) is not None})
             rules[str(namespace)] = NamespaceRule(config, told.organisation, told.user, told.groups)
         except ManifestError as error:
             problems += [Problem((*at, *problem.path), problem.message) for problem in error.problems]

@@ -32,7 +32,11 @@ class Submission:
     """What makes the application id unique."""
 
     def __post_init__(self) -> None:
-        problems = [Problem((one.name,), why) for one in fields(self) if (why := _wrong(getattr(self, one.name)))]
+        problems = [
+            Problem((one.name,), why)
+            for one in fields(self)
+            if (why := _wrong(getattr(self, one.name), listed=one.name == "groups"))
+        ]
         if self.groups and not self.user:
             problems.append(Problem(("groups",), "groups are given without a user; name the user, too"))
         if problems:
@@ -58,8 +62,10 @@ def _snake(key: str) -> str:
     return _SPELLED.get(spelled, spelled)
 
 
-def _wrong(value: Any) -> str:
-    texts = value if isinstance(value, tuple) else (value,)
+def _wrong(value: Any, *, listed: bool) -> str:
+    if listed and not isinstance(value, tuple):
+        return f"{value} is not a list; write each group with a dash"
+    texts = value if listed else (value,)
     if not all(isinstance(text, str) for text in texts):
         return f"{value} is not text; write it in quotes"
     if any(text != text.strip() or "\n" in text for text in texts):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tidegate.dialects.errors import DialectError
 from tidegate.dialects.names import dns_name
 from tidegate.dialects.queues.kueue_words import API_VERSION, DOORS_OF, NOT_STATED, RECLAIM, STRATEGY
 from tidegate.dialects.queues.rendering import Notes, QueueRendering
@@ -69,7 +70,7 @@ def _cohort(tree: QueueTree, node: ClusterQueue, notes: Notes) -> Obj:
                 "in Kueue it has what they have",
             )
         quotas[cell] = _quota(node, quota, max(quota.nominal_quota - below, ZERO), notes)
-    marked = _groups(node, quotas, spec, notes)
+    marked = _groups(node, quotas, spec)
     if node.spec.weight != 1:
         spec["fairSharing"] = {"weight": str(node.spec.weight)}
     if not tree.doors_of(node):
@@ -84,7 +85,7 @@ def _cluster_queue(tree: QueueTree, node: ClusterQueue, notes: Notes) -> Obj:
     spec: Json = {"cohortName": parent} if parent else {}
     stated = {} if has_children else cells(node)
     quotas = {cell: _quota(node, quota, quota.nominal_quota, notes) for cell, quota in stated.items()}
-    marks = _groups(node, quotas, spec, notes, reach=tree.reach(node))
+    marks = _groups(node, quotas, spec, reach=tree.reach(node))
     spec["queueingStrategy"] = STRATEGY[node.spec.ordering]
     across, within = node.spec.preemption.across_queues, node.spec.preemption.within_queue
     spec["preemption"] = {"withinClusterQueue": str(within), "reclaimWithinCohort": RECLAIM[across]}
@@ -122,9 +123,7 @@ def _quota(node: ClusterQueue, quota: ResourceQuota, nominal: Quantity, notes: N
     return {"nominalQuota": str(nominal)} | {name: str(limit) for name, limit in limits.items()}
 
 
-def _groups(
-    node: ClusterQueue, quotas: dict[Cell, Json], spec: Json, notes: Notes, *, reach: list[Cell] | None = None
-) -> list[str]:
+def _groups(node: ClusterQueue, quotas: dict[Cell, Json], spec: Json, *, reach: list[Cell] | None = None) -> list[str]:
     """Writes resource groups into `spec`; gives back the cells that are there only to fill them.
 
     Kueue wants every flavor of a group to have every resource of it, and a resource in one group only. Flavors that
@@ -134,8 +133,9 @@ def _groups(
     wanted = list(dict.fromkeys([*quotas, *(reach or ())]))
     groups = _partition(wanted)
     if len(groups) > _MOST_GROUPS:
-        notes.changed(
-            f"ClusterQueue {node.metadata.name}", f"Kueue takes at most {_MOST_GROUPS} resource groups; merge some"
+        raise DialectError(
+            f"ClusterQueue {node.metadata.name} has {len(groups)} groups of flavors without a common resource, and "
+            f"Kueue takes at most {_MOST_GROUPS}; give some flavors a resource in common, or split the ClusterQueue"
         )
     made = []
     for flavors, resources in groups:

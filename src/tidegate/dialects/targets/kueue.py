@@ -107,7 +107,8 @@ def _as_group(draft: Draft) -> Draft:
 
 
 def _elastic_ray(draft: Draft) -> Draft:
-    if not any(shape.ceiling is not None for shape in draft.shapes):
+    # Kueue refuses an autoscaler without this, also one that has nothing to scale.
+    if not any(shape.ceiling is not None or shape.extra for shape in draft.shapes):
         return draft
     gate = {"name": ELASTIC}
     for shape in draft.shapes:
