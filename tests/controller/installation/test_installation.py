@@ -121,7 +121,7 @@ async def test_the_rights_it_is_given_are_enough(house: House, operator: Path) -
 
 
 async def test_uninstalling_leaves_nothing_that_waits_for_nobody(house: House, installed: Cluster) -> None:
-    """One Job runs, one waits, and so does a pod; then Tidegate goes."""
+    """One Job runs, one waits, so does a pod, and a Deployment makes its pods behind a gate; then Tidegate goes."""
     await house.queued_job("runs", 4)
     await house.state("job-runs", "Admitted", granted=4)
     await house.queued_job("waits", 4)
@@ -129,12 +129,16 @@ async def test_uninstalling_leaves_nothing_that_waits_for_nobody(house: House, i
     pod = {"containers": [{"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}]}
     made = await house.client.create(r.PODS, {"metadata": {"name": "one"}, "spec": pod}, house.namespace)
     assert made["spec"]["schedulingGates"]
+    gated = await house.deployment("serves", replicas=1)
+    assert gated["spec"]["template"]["spec"]["schedulingGates"]
     before = await house.client.get(r.JOBS, "runs", house.namespace)
     done = await asyncio.to_thread(tidegate, installed, "uninstall")
     assert done.returncode == 0, done.stderr
     waited = await house.client.get(r.JOBS, "waits", house.namespace)
     assert waited["spec"]["suspend"] is False
     assert not (await house.client.get(r.PODS, "one", house.namespace))["spec"].get("schedulingGates")
+    serves = await house.client.get(r.DEPLOYMENTS, "serves", house.namespace)
+    assert not serves["spec"]["template"]["spec"].get("schedulingGates")
     after = await house.client.get(r.JOBS, "runs", house.namespace)
     assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
     for resource in (r.MUTATINGWEBHOOKCONFIGURATIONS, r.VALIDATINGWEBHOOKCONFIGURATIONS, r.CLUSTERROLES):

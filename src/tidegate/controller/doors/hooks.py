@@ -111,7 +111,8 @@ def mutating(kinds: Kinds, target: Target, where: Where) -> Object:
     not_ours = {"name": "made-by-hand", "expression": f"!{MAY_GRANT}"}
     hooks = []
     for name, selector, conditions in _places(where):
-        common = {"namespaceSelector": selector, "reinvocationPolicy": "IfNeeded"}
+        # Not asked again after others: what the door wrote would then look as if the user had.
+        common = {"namespaceSelector": selector, "reinvocationPolicy": "Never"}
         more = {"matchConditions": conditions, **common}
         hooks.append(_hook(f"applications-{name}", APPLICATIONS, target, rules=judged, **more))
         both = [*conditions, not_ours]
