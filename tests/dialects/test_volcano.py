@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
 
+from tests.dialects.trees import queue_objects
 from tests.model.jobs.samples import KINDS, sample
-from tidegate.dialects import Submission, render
+from tidegate.dialects import DialectError, Submission, render
+from tidegate.dialects.queues import TARGETS, parse_tree
+from tidegate.model.quantity import Quantity
 
 Json = Any
 
@@ -97,3 +101,34 @@ def test_a_stated_ceiling_and_priority_are_not_lost_in_silence(scheduler: str) -
     done = render(spark, {}, scheduler)
     assert any(note.about == "tidegate.dev/max-count" for note in done.dropped)
     assert str((done.object, done.others)).count("high") > 1
+
+
+@given(queue_objects())
+def test_queues_of_volcano_keep_the_rules_that_its_webhook_and_its_capacity_plugin_have(objects: list[Json]) -> None:
+    """Names are unique, weights positive, parents there first; what is kept <= what is deserved <= what may be used."""
+    try:
+        queues = TARGETS["volcano"](parse_tree(objects)).objects
+    except DialectError as error:
+        assert "would both be called" in str(error)
+        return
+    seen = {"root"}
+    for queue in queues:
+        name, spec = queue["metadata"]["name"], queue["spec"]
+        assert name not in seen
+        assert spec["parent"] in seen
+        seen.add(name)
+        assert 0 < spec["weight"] < 2**31
+        kept, due = (spec.get("guarantee") or {}).get("resource") or {}, spec.get("deserved") or {}
+        for resource, amount in kept.items():
+            assert Quantity.parse(amount) <= Quantity.parse(due[resource])
+        for resource, amount in (spec.get("capability") or {}).items():
+            assert Quantity.parse(due.get(resource, "0")) <= Quantity.parse(amount)
+
+
+def test_two_queues_that_volcano_would_call_alike_are_refused() -> None:
+    nodes: list[Json] = [
+        {"kind": "ClusterQueue", "metadata": {"name": name}, "spec": {}} for name in ("org", "org-ray")
+    ]
+    door = {"kind": "Queue", "metadata": {"namespace": "a", "name": "ray"}, "spec": {"clusterQueue": "org"}}
+    with pytest.raises(DialectError, match="both be called org-ray"):
+        TARGETS["volcano"](parse_tree([*nodes, door]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidegate.dialects.errors import DialectError
 from tidegate.dialects.names import dns_name
 from tidegate.dialects.queues.rendering import Notes, QueueRendering
 from tidegate.dialects.queues.summed import Amounts, ceilings, guaranteed
@@ -25,9 +26,20 @@ def to_volcano(tree: QueueTree) -> QueueRendering:
     objects: list[Obj] = []
     for root in tree.roots():
         objects += _below(tree, root, notes)
+    _check_names(objects)
     notes.needs("hierarchy", "Volcano's capacity plugin must be on with enableHierarchy; proportion knows no parents")
     notes.needs("taking room back", "Volcano's reclaim action must be on; by default it is not")
     return notes.finish(objects)
+
+
+def _check_names(objects: list[Obj]) -> None:
+    """One would silently take the place of the other."""
+    names = [obj["metadata"]["name"] for obj in objects]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DialectError(
+            f"two queues would both be called {twice[0]} in Volcano, where queues belong to no namespace and to no "
+            "ClusterQueue; rename the ClusterQueue or the Queue"
+        )
 
 
 def queue_name(tree: QueueTree, door: Queue) -> str:
