@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -10,15 +11,19 @@ import pytest
 from tests.controller.doors.replicas import until
 from tests.harness import Cluster
 from tests.local.controllers.stage import Stage
+from tests.model.jobs.samples import sample
 from tidegate.controller.replica import Replica
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object, Resource
+from tidegate.model.jobs import builtin, peek, templates
 
 Json = Any
 CONTAINER = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
 POD = {"restartPolicy": "Never", "containers": [CONTAINER]}
 POD_GROUPS: Resource[Object] = Resource("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup")
+RAY_CLUSTERS: Resource[Object] = Resource("ray.io", "v1", "rayclusters", "RayCluster")
+SPARK: Resource[Object] = Resource("sparkoperator.k8s.io", "v1beta2", "sparkapplications", "SparkApplication")
 NAME = "tidegate-dialects"
 
 
@@ -47,6 +52,28 @@ async def platform(cluster: Cluster, client: Client, replica: Replica) -> AsyncI
             await client.delete(resource, name, where)
         except StatusError as gone:
             assert gone.code == 404
+
+
+@asynccontextmanager
+async def defined(client: Client, resource: Resource[Object]) -> AsyncIterator[None]:
+    """A kind of somebody else's, with any fields."""
+    kind, name = resource.kind, f"{resource.plural}.{resource.group}"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": resource.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": kind, "plural": resource.plural, "singular": kind.lower(), "listKind": f"{kind}List"}
+    spec = {"group": resource.group, "names": names, "scope": "Namespaced", "versions": [version]}
+    # Some groups belong to Kubernetes, which wants to be asked.
+    metadata = {"name": name, "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"}}
+    try:
+        await client.create(r.CRDS, {"metadata": metadata, "spec": spec})
+    except StatusError as there:
+        assert there.code == 409  # The operator's own definition, which others on this server use, does as well.
+        yield
+        return
+    try:
+        yield
+    finally:
+        await client.delete(r.CRDS, name)
 
 
 async def made(platform: Stage, name: str, *, dry_run: bool = True) -> Object:
@@ -93,12 +120,7 @@ async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(platfo
         return False
 
     await platform.until(refused)
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": "v1beta1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    names = {"kind": "PodGroup", "plural": "podgroups", "singular": "podgroup", "listKind": "PodGroupList"}
-    spec = {"group": POD_GROUPS.group, "names": names, "scope": "Namespaced", "versions": [version]}
-    await client.create(r.CRDS, {"metadata": {"name": "podgroups.scheduling.volcano.sh"}, "spec": spec})
-    try:
+    async with defined(client, POD_GROUPS):
 
         async def accepted() -> bool:
             try:
@@ -112,5 +134,46 @@ async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(platfo
         assert len(groups) == 1
         assert (await made(platform, "another"))["spec"]["template"]["spec"]["schedulerName"] == "volcano"
         assert await platform.list(POD_GROUPS) == groups
-    finally:
-        await client.delete(r.CRDS, "podgroups.scheduling.volcano.sh")
+
+
+@pytest.mark.parametrize("resource", [RAY_CLUSTERS, SPARK], ids=lambda resource: resource.kind)
+async def test_applications_of_operators_are_rendered_there_and_nowhere_else(
+    platform: Stage, client: Client, resource: Resource[Object]
+) -> None:
+    """Every pod template carries what YuniKorn reads; a namespace without a rule sees nothing of it."""
+    plain = sample(resource.kind)
+    plain["metadata"] = {"name": "plain"}
+    elsewhere = Stage(client)
+    await elsewhere.open()
+    async with defined(client, resource):
+        await say(client, rules(platform.namespace, "yunikorn"))
+
+        async def rendered() -> Object | None:
+            try:
+                kept = await client.create(resource, plain, platform.namespace, dry_run=True)
+            except StatusError:
+                return None  # The server does not know the kind yet.
+            return kept if "yunikorn" in str(kept) else None
+
+        kept = await platform.until(rendered)
+        places = templates(builtin().of(kept), kept)
+        assert places
+        for place in places:
+            assert peek(kept, place.labels)["yunikorn.apache.org/queue"].startswith("root.org1.")
+            assert peek(kept, (*place.pod, "schedulerName")) == "yunikorn"
+        untouched = await client.create(resource, plain, elsewhere.namespace, dry_run=True)
+        assert "yunikorn" not in str(untouched)
+        assert "labels" not in untouched["metadata"]
+    await client.delete(r.NAMESPACES, elsewhere.namespace)
+
+
+async def test_a_rule_that_is_wrong_is_told_with_its_field(
+    platform: Stage, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "namespaces: {a: {user: u, groups: 5, queueconfig: {scheduler: yunikorn}}}"
+    await say(client, {"metadata": {"name": NAME, "namespace": "kube-system"}, "data": {"rules.yaml": text}})
+
+    async def told() -> bool:
+        return "namespaces.a.groups: 5 is not a list; write each group with a dash" in caplog.text
+
+    await platform.until(told)
