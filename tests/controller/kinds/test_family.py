@@ -66,6 +66,9 @@ async def test_what_a_maker_makes_is_queued_where_the_maker_says(
     workload = await house.see(WORKLOADS, f"{child.lower()}-below", lambda obj: obj["spec"]["queue"] == "nightly")
     assert workload["spec"]["owner"]["kind"] == child
     assert not await house.exists(WORKLOADS, f"{maker.lower()}-above"), "a maker itself asks for nothing"
+    other = {"metadata": {"labels": {"tidegate.dev/queue": "default"}}}
+    await house.patch(resource_of(builtin().of(above)), "above", other)
+    await house.see(WORKLOADS, f"{child.lower()}-below", lambda obj: obj["spec"]["queue"] == "default")
 
 
 async def test_workers_of_a_group_that_an_autoscaler_resized_ask_with_their_cluster(

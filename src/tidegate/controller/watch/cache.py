@@ -72,6 +72,7 @@ class Cache:
         self.makers: dict[tuple[str, str], Followed] = {}
         """Likewise: what makes applications again and again, and is not queued itself."""
         self._on_application: list[Change[Object]] = []
+        self._on_maker: list[Change[Object]] = []
         self._new_kinds = asyncio.Event()
         self._complete = asyncio.Event()
         self._definitions.on_change(lambda old, new: self._new_kinds.set())
@@ -105,6 +106,12 @@ class Cache:
         """Of every kind, also of those that the server learns later."""
         self._on_application.append(handler)
         for followed in self.applications.values():
+            followed.informer.on_change(handler)
+
+    def on_maker(self, handler: Change[Object]) -> None:
+        """Likewise, of what makes applications."""
+        self._on_maker.append(handler)
+        for followed in self.makers.values():
             followed.informer.on_change(handler)
 
     def pods_of(self, name: str) -> list[Object]:
@@ -169,7 +176,7 @@ class Cache:
             await followed.informer.synced()
             # In one breath: whoever begins to listen while we waited finds it here, or is found by it.
             known[entry.group, entry.kind] = followed
-            for handler in self._on_application if entry.makes is None else ():
+            for handler in self._on_application if entry.makes is None else self._on_maker:
                 followed.informer.on_change(handler)
 
     async def _served(self) -> list[ServedKind]:

@@ -31,6 +31,7 @@ class Changes:
         cache.on_workload(lambda old, new: self._workload(cache, old, new))
         self._asks_as = cache.asks_as
         cache.on_pod(self._pod)
+        cache.on_maker(lambda old, new: self._maker(cache, old, new))
         cache.on_application(lambda old, new: self._application(workload_of, old, new))
         for informer in (cache.queues, cache.cluster_queues, cache.flavors, cache.nodes, cache.namespaces):
             informer.on_change(self._config)
@@ -105,6 +106,16 @@ class Changes:
         if new is not None:
             self.add(new)
         self.mark([workload_of(obj)])
+
+    def _maker(self, cache: Cache, old: Object | None, new: Object | None) -> None:
+        """What it made may have been heard of before it was, or is to go elsewhere now."""
+        if new is None or (old is not None and old["metadata"].get("labels") == new["metadata"].get("labels")):
+            return
+        uid = new["metadata"].get("uid")
+        for followed in list(cache.applications.values()):
+            for obj in followed.latest.all():
+                if any(owner.get("uid") == uid for owner in obj["metadata"].get("ownerReferences") or ()):
+                    self.add(obj)
 
     def _config(self, old: Object | None, new: Object | None) -> None:
         if config_differs(old, new):
