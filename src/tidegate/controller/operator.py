@@ -49,7 +49,8 @@ from tidegate.scheduler import Workload as SeenWorkload
 _log = logging.getLogger(__name__)
 
 _REPORT_S = 1.0
-"""Reasons and standings are worked out and written at most this often."""
+"""Reasons and standings are worked out and written at most this often, and so that it takes a tenth of the time."""
+_REPORT_MOST_S = 10.0
 _TOLD_AT_ONCE = 200
 """So many of those who wait are told why in one report; the others in the next."""
 _RETRY_S = 1.0
@@ -93,6 +94,7 @@ class Operator:
         self._deadlines = Deadlines()
         self._report_due = True
         self._reported_at = -_REPORT_S
+        self._report_pause_s = _REPORT_S
 
     def _labels(self, namespace: str) -> dict[str, str]:
         found = self.cache.namespaces.get(namespace)
@@ -157,13 +159,13 @@ class Operator:
         failed = await self._tell(plan, told, now)
         await do_all(self._carrying_out(told - failed))
         if plan.standings:
-            self._report_due |= not await self._queues.write(plan, now)
+            await self._report(plan, told, now)
         self._changes.mark(failed)
         return self._next(plan, now, busy=bool(told) or bool(failed))
 
     def _plan(self, now: int) -> Plan:
         at = asyncio.get_running_loop().time()
-        report = self._report_due and at - self._reported_at >= _REPORT_S
+        report = self._report_due and at - self._reported_at >= self._report_pause_s
         if report:
             self._reported_at, self._report_due = at, False
         return self._planner.plan(now, report=report)
@@ -172,7 +174,7 @@ class Operator:
         self._report_due = self._report_due or busy
         waits = [max(0.05, at - now) for at in (plan.wake_at, self._deadlines.next()) if at is not None]
         if self._report_due:
-            waits.append(max(0.0, self._reported_at + _REPORT_S - asyncio.get_running_loop().time()) + 0.01)
+            waits.append(max(0.0, self._reported_at + self._report_pause_s - asyncio.get_running_loop().time()) + 0.01)
         return min(waits, default=None)
 
     # ── what is seen ──
@@ -220,19 +222,22 @@ class Operator:
         failed = await self._write({key: news.get(key, News()) for key in gives}, now)
         for key in sorted(failed):
             self._see(key)
-        if plan.standings:
-            await self._report({key: each for key, each in news.items() if key not in told}, now)
         self._telling.events(plan, self._looking.workload)
         self._tally.told(plan, failed, self._planner.workload, self._snapshot, now)
         return failed
 
-    async def _report(self, news: dict[Key, News], now: int) -> None:
-        """Tell those who wait why: first who does not know, then the foremost whose numbers are out of date; so many
-        at a time that nobody is admitted later for it."""
-        due = [key for key, each in news.items() if self._is_news(key, each)]
-        due.sort(key=lambda key: (self._knows_why(key, news[key]), news[key].ahead, key))
+    async def _report(self, plan: Plan, told: set[Key], now: int) -> None:
+        """Tell those who wait why: first who does not know, then the foremost whose numbers are out of date; and queues
+        how they stand. Whoever is given something comes before: a report of which much was new is not soon followed by
+        another."""
+        began = asyncio.get_running_loop().time()
+        news = {key: each for key, each in news_of(plan, told).items() if key not in told and self._is_news(key, each)}
+        due = sorted(news, key=lambda key: (self._knows_why(key, news[key]), news[key].ahead, key))
         await self._write({key: news[key] for key in due[:_TOLD_AT_ONCE]}, now)
         self._report_due |= len(due) > _TOLD_AT_ONCE
+        self._report_due |= not await self._queues.write(plan, now)
+        spent = asyncio.get_running_loop().time() - began
+        self._report_pause_s = min(max(_REPORT_S, 9 * spent), _REPORT_MOST_S)
 
     def _knows_why(self, key: Key, news: News) -> bool:
         said = ((self.cache.workloads.get(key) or {}).get("status") or {}).get("waiting") or {}
