@@ -208,3 +208,29 @@ def test_what_is_no_known_object_is_refused(obj: Json) -> None:
 def test_submissions_that_cannot_be_meant_are_refused(submission: Json) -> None:
     with pytest.raises(ManifestError):
         render(sample("Job"), submission, "kueue")
+
+
+NAMED_AFTER = [
+    ("Job", "yunikorn"), ("RayCluster", "volcano"), ("SparkApplication", "volcano"), ("Job", "scheduler-plugins"),
+    ("RayJob", "scheduler-plugins"), ("DaskCluster", "kueue"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "scheduler"), NAMED_AFTER)
+def test_objects_that_the_server_names_share_nothing_where_they_have_an_id(kind: str, scheduler: str) -> None:
+    """Platforms make many from one manifest; without an id they would be one gang, which is said."""
+    obj = sample(kind)
+    obj["metadata"] = {"generateName": "run-", "namespace": "team-a"}
+
+    def written(unique: str) -> str:
+        done = render(obj, Submission(organisation="org", id=unique), scheduler)
+        for one in done.others:
+            assert len(one["metadata"]["name"]) <= 63
+        return json.dumps(done.objects)
+
+    uids = [f"1b4e28ba-2fa1-11d2-883f-0016d3cca42{digit}" for digit in "78"]
+    assert written(uids[0]) != written(uids[1])
+    notes = render(obj, Submission(organisation="org"), scheduler).notes
+    assert "metadata.name" in {note.about for note in notes}
+    obj["metadata"]["name"] = "own"
+    assert "metadata.name" not in {note.about for note in render(obj, {}, scheduler).notes}

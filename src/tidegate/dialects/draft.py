@@ -8,9 +8,13 @@ from enum import StrEnum
 from typing import Any
 
 from tidegate.dialects.errors import DialectError
+from tidegate.dialects.names import shortened
 from tidegate.model.jobs import JobKind, Kinds, Obj, PodPlace, PodSetShape, inside, merge, peek, podsets, put
 from tidegate.model.jobs.language.paths import Scope
 from tidegate.model.problems import Path
+
+_LONGEST_BEGINNING = 50
+"""So that what is put before and behind it still fits into a label."""
 
 
 class Fate(StrEnum):
@@ -46,6 +50,8 @@ class Draft:
     kinds: Kinds
     shapes: tuple[PodSetShape, ...]
     """Its pod sets, read once: nothing that is written here changes how many pods there are or what they take."""
+    unique: str = ""
+    """The submission's id: what tells objects apart that the server is still to name."""
     others: tuple[Obj, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -57,8 +63,12 @@ class Draft:
 
     @property
     def name(self) -> str:
+        """Its name, after which groups are called; until the server has chosen one, its beginning with the id."""
         metadata = inside(self.obj, ("metadata",))
-        return str(metadata.get("name") or metadata.get("generateName") or "").rstrip("-.")
+        if metadata.get("name"):
+            return str(metadata["name"]).rstrip("-.")
+        beginning = str(metadata.get("generateName") or "").rstrip("-.")
+        return shortened("-".join(filter(None, (beginning, self.unique))), _LONGEST_BEGINNING)
 
     @property
     def namespace(self) -> str:
@@ -119,6 +129,14 @@ class Draft:
                 obj = merge(obj, shape.place.annotations, annotations or {})
                 obj = merge(obj, shape.place.pod, spec or {})
         return replace(self, obj=obj)
+
+    def sharing_noted(self) -> Draft:
+        """Objects that are made from one manifest, each named by the server, are one and the same to a scheduler."""
+        if self.unique or inside(self.obj, ("metadata",)).get("name"):
+            return self
+        return self.noted(
+            Fate.NEEDS, "metadata.name", "all objects made from this share one application or group; give each an id"
+        )
 
     def beside(self, other: Obj) -> Draft:
         """With a further object."""

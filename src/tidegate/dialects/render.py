@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tidegate.dialects.dialect import Dialect
@@ -55,6 +55,7 @@ def render(
     draft = _draft(obj, kinds or builtin())
     if referred is not None and not _can_do_without(draft, dialect, told, config):
         draft = begin_with(obj, draft.kinds, referred)
+    draft = replace(draft, unique=told.id)
     for step in (dialect.set_scheduler_name, dialect.create_labels, dialect.create_group_labels):
         draft = step(draft, told, config)
     draft = parted(draft, config.scheduler)

@@ -94,6 +94,7 @@ def _as_group(draft: Draft) -> Draft:
     total = sum(shape.count for shape in draft.shapes)
     if not total:
         return draft
+    draft = draft.sharing_noted()
     name = label_value(draft.name, "the pod group")
     annotations = {GROUP_TOTAL: str(total)}
     if draft.entry.group == "kubernetes.dask.org":

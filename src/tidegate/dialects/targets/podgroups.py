@@ -87,6 +87,8 @@ def metadata(draft: Draft, name: str) -> dict[str, Any]:
 
 def noted_owner(draft: Draft) -> Draft:
     """What the reader should know of the PodGroup: who deletes it, and which pods it does not wait for."""
+    if pod_group(draft.entry, draft.obj) is None:
+        draft = draft.sharing_noted()
     waited, wanted = members(draft), sum(shape.count for shape in draft.shapes)
     if waited < wanted and pod_group(draft.entry, draft.obj) is None:
         draft = draft.noted(

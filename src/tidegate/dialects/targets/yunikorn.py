@@ -11,7 +11,7 @@ from tidegate.dialects.intent.meaning import Meaning, application_id, ceilings_n
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import label_value, queue_level
 from tidegate.dialects.targets.taskgroups import group_name, task_groups
-from tidegate.model.jobs import Form, inside
+from tidegate.model.jobs import Form, inside, pod_group
 
 PREFIX = "yunikorn.apache.org"
 APP_ID, QUEUE, USER_INFO = f"{PREFIX}/app-id", f"{PREFIX}/queue", f"{PREFIX}/user.info"
@@ -35,6 +35,8 @@ class Yunikorn:
         settled = meaning(draft, submission, config)
         labels = {**_application(draft, submission), **_queue(draft, submission, settled)}
         draft = _without_clash(draft, labels)
+        if APP_ID in labels and not draft.stated(APP_ID, LEGACY_APP_ID) and pod_group(draft.entry, draft.obj) is None:
+            draft = draft.sharing_noted()
         draft = draft.on_pods(labels=labels)
         if draft.entry.makes is not None and LEGACY_APP_ID in labels:
             draft = draft.noted(
