@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.dialects.peers import kueue
+from tests.dialects.peers.difficult import MENDED, REFUSED
 from tests.dialects.peers.programs import program
 from tests.dialects.trees import COMPANY, queue_objects
 from tests.harness import Cluster, RealKube
@@ -221,30 +222,32 @@ def test_pods_of_kinds_that_kueue_does_not_know_are_one_workload(server: Cluster
     assert sum(one["count"] for one in workload["spec"]["podSets"]) == len(pods)
 
 
-def _spark(**spec: Json) -> Json:
-    obj = sample("SparkApplication")
-    obj["spec"] |= spec
-    return obj
+def test_a_pod_group_is_one_workload(server: Cluster) -> None:
+    """Pods that say for Tidegate that they belong together do so for Kueue, too."""
+    for index in range(2):
+        pod = sample("Pod")
+        pod["metadata"] = {"name": f"gang-{index}", "namespace": "team-a", "labels": {"tidegate.dev/pod-group": "gang"}}
+        pod["metadata"]["annotations"] = {"tidegate.dev/pod-group-size": "2"}
+        rendered = render(pod, WHO, CONFIG).object
+        server.create(f"{_path(rendered)}?fieldValidation=Strict", rendered)
+    workload = server.eventually(f"{KUEUE}/namespaces/team-a/workloads/gang", _is("Admitted")).json
+    assert sum(one["count"] for one in workload["spec"]["podSets"]) == 2
 
 
-def _ray(kind: str, **spec: Json) -> Json:
-    obj = sample(kind)
-    obj["spec"] |= spec
-    return obj
-
-
-def _groups(*names: str) -> list[Json]:
-    (first, *_) = sample("RayCluster")["spec"]["workerGroupSpecs"]
-    return [{**first, "groupName": name} for name in names]
-
-
-REFUSED = {
-    "dynamic allocation": _spark(dynamicAllocation={"enabled": True, "minExecutors": 1}),
-    "client mode": _spark(mode="client"),
-    "a running cluster": _ray("RayJob", clusterSelector={"ray.io/cluster": "x"}),
-    "a group called head": _ray("RayCluster", workerGroupSpecs=_groups("head")),
-    "nineteen pod sets": _ray("RayCluster", workerGroupSpecs=_groups(*(f"g{index}" for index in range(18)))),
-}
+@pytest.mark.parametrize(("bound", "value"), [("min-count", "2"), ("max-count", "8")])
+def test_a_job_with_bounds_and_a_priority_is_taken(server: Cluster, bound: str, value: str) -> None:
+    """A floor as partial admission, a ceiling as an elastic job, a class as a class."""
+    priority = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": bound}}
+    server.create(f"{KUEUE}/workloadpriorityclasses", {**priority, "value": 1000})
+    job = sample("Job")
+    job["metadata"] |= {"name": bound, "annotations": {f"tidegate.dev/{bound}": value}}
+    job["metadata"]["labels"] = {"tidegate.dev/priority-class": bound}
+    made = render(job, WHO, CONFIG).object
+    kept = server.create(f"{_path(made)}?fieldValidation=Strict", made)
+    (workload,) = _workloads_of(server, kept["metadata"]["uid"])
+    assert workload["spec"]["priority"] == 1000
+    (pods,) = workload["spec"]["podSets"]
+    assert (pods["count"], pods.get("minCount")) == (4, 2 if bound == "min-count" else None)
 
 
 def _asked_raw(server: Cluster, obj: Json) -> Any:
@@ -260,16 +263,6 @@ def test_what_is_refused_is_what_kueue_refuses(server: Cluster, what: str) -> No
     reply = _asked_raw(server, REFUSED[what])
     assert reply.status in (403, 422), reply.body[:500]
     assert "admission webhook" in reply.json["message"]
-
-
-MENDED = {
-    "a job whose cluster stays": _ray("RayJob", shutdownAfterJobFinishes=False),
-    "a cluster that grows": _ray("RayCluster"),
-    "a cluster that grows with a group at rest": _ray("RayCluster", workerGroupSpecs=[
-        *_groups("a"), {**_groups("b")[0], "suspend": True}]),
-    "a cluster that may grow and says no limit": _ray("RayCluster", workerGroupSpecs=[
-        {key: value for key, value in _groups("a")[0].items() if key != "maxReplicas"}]),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", MENDED)
