@@ -79,7 +79,8 @@ class World:
         while True:
             self._rest = b""
             watch = await http.connect(self.spec["url"], self.spec["ca"], self._heard)
-            with contextlib.suppress(OSError):
+            # However it ended, by the server or by what could not be read: the next one tells everything again.
+            with contextlib.suppress(Exception):
                 await watch.send(request)
             watch.close()
 
@@ -118,7 +119,7 @@ class World:
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
-            if line:
+            if b'"type":"ERROR"' not in line[:40] and line.strip():
                 self._event(_read(line).object)
 
     def _event(self, workload: _Workload) -> None:
