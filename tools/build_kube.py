@@ -4,7 +4,7 @@ Everything lands in a cache outside the repository and is built once per version
 
     python tools/build_kube.py                    # etcd, kube-apiserver, controller-manager, scheduler, kubectl
     python tools/build_kube.py kuberay-operator   # also an operator written by others (about 4 minutes)
-    python tools/build_kube.py kueue              # also Kueue's manager (about 8 minutes)
+    python tools/build_kube.py kueue              # also Kueue's manager (about 15 minutes)
     python tools/build_kube.py yunikorn-queues    # also the validator of YuniKorn's queues (half a minute)
     python tools/build_kube.py e2e.test           # also Kubernetes' own end-to-end tests (about 10 minutes)
 
