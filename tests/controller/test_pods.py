@@ -53,3 +53,12 @@ async def test_a_gang_of_pods_starts_together_or_not_at_all(house: House) -> Non
     await house.see(r.PODS, "x-0", is_free)
     await house.see(r.PODS, "x-1", is_free)
     await house.state("podgroup-x", "Admitted", granted=2)
+
+
+async def test_pods_of_a_kind_that_nobody_queues_wait_one_by_one(house: House) -> None:
+    """Else everybody could run beside the queue by naming an owner; a ConfigMap will do."""
+    owner = await house.client.create(r.CONFIGMAPS, {"metadata": {"name": "owner"}}, house.namespace)
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    await pod(house, "owned", ownerReferences=[reference])
+    await house.state("pod-owned", "Admitted")
+    await house.see(r.PODS, "owned", is_free)

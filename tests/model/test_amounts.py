@@ -35,8 +35,10 @@ def quantity_texts(draw: st.DrawFn) -> tuple[str, Fraction]:
 @given(quantities)
 def test_a_quantity_survives_being_written(quantity: Quantity) -> None:
     assert Quantity.parse(str(quantity)) == quantity
-    assert str(Quantity.parse(str(quantity))) == str(quantity)
-    assert str(Quantity.parse(str(quantity))) == str(quantity)
+    # A binary one that is no multiple of 1024 is written in full and read as a decimal one (125000, then 125k), as
+    # Kubernetes does it; written again it stays as it is.
+    again = Quantity.parse(str(quantity))
+    assert str(Quantity.parse(str(again))) == str(again)
 
 
 @given(quantity_texts())

@@ -10,7 +10,7 @@ written to an API server, is not known here.
 
 from tidegate.workloads.changes import restored, unmarked
 from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
-from tidegate.workloads.family import inheriting, is_part, maker_of
+from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
 from tidegate.workloads.let_go import LetGo, let_go
 from tidegate.workloads.names import (
     FLAVOR,
@@ -46,6 +46,7 @@ __all__ = [
     "group_of",
     "hold_pods",
     "inheriting",
+    "is_owned",
     "is_part",
     "is_run_here",
     "let_go",

@@ -20,6 +20,13 @@ def is_part(entry: JobKind, obj: Obj, kinds: Kinds) -> bool:
     return False
 
 
+def is_owned(pod: Obj, kinds: Kinds) -> bool:
+    """Whether a pod is counted with whoever made it. An owner of a kind that nobody queues does not count: what such a
+    one makes is queued pod by pod, or everybody could run beside the queue by naming an owner."""
+    owners: Iterable[Mapping[str, Any]] = inside(pod, ("metadata",)).get("ownerReferences") or ()
+    return any(kinds.find({"apiVersion": one.get("apiVersion"), "kind": one.get("kind")}) for one in owners)
+
+
 def maker_of(obj: Obj, kinds: Kinds) -> tuple[JobKind, str] | None:
     """The kind and name of what made it again and again, on whose labels it can rely."""
     for owner in inside(obj, ("metadata",)).get("ownerReferences") or ():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tidegate.model.jobs import JobError, JobKind, Kinds, Obj, PodSetShape, inside, pod_group, pod_requests, put
 from tidegate.model.resources import NOTHING, Resources
+from tidegate.workloads.family import is_owned
 from tidegate.workloads.names import FLAVOR, GATE, POD_SET, QUEUE, WORKLOAD, workload_name
 from tidegate.workloads.start import Allowance, start
 
@@ -59,7 +60,9 @@ def asks_as(pod: Obj, entry: JobKind | None = None, kinds: Kinds | None = None) 
     if marked:
         return str(marked)
     if pod["metadata"].get("ownerReferences"):
-        return _by_labels(pod, kinds) if kinds else ""
+        named = _by_labels(pod, kinds) if kinds else ""
+        if named or kinds is None or is_owned(pod, kinds):
+            return named
     if not gated(pod):
         return ""
     name = str(pod["metadata"]["name"])

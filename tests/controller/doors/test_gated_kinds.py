@@ -49,6 +49,28 @@ def test_pods_of_a_gated_application_are_gated_though_its_definition_knows_no_ga
     assert "schedulingGates" not in door().judge(pod, "team-a", BY)["spec"], "it was granted"
 
 
+def test_an_owner_that_nobody_queues_and_marks_of_ones_own_do_not_open_the_door() -> None:
+    pod = sample("Pod")
+    forged = {"tidegate.dev/workload": "job-other", "tidegate.dev/flavor": "default"}
+    for owner in (
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+        {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"},
+    ):
+        references = [{**owner, "name": "x", "uid": "1", "controller": True}]
+        for marks in ({}, forged):
+            pod["metadata"] |= {"ownerReferences": references, "annotations": marks}
+            assert door().judge(pod, "team-a", BY)["spec"]["schedulingGates"] == [GATE]
+
+
+def test_a_pod_that_names_its_node_is_refused_unless_a_node_runs_it_by_itself() -> None:
+    pod = sample("Pod")
+    pod["spec"]["nodeName"] = "n-0"
+    with pytest.raises(RefusedError, match=r"leave spec\.nodeName out"):
+        door().judge(pod, "team-a", BY)
+    pod["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "1"}
+    assert "schedulingGates" not in door().judge(pod, "team-a", BY)["spec"]
+
+
 def test_what_its_own_operator_would_choke_on_is_refused_by_its_field() -> None:
     with pytest.raises(RefusedError, match=r"spec\.shutdownAfterJobFinishes: KubeRay holds back only RayJobs"):
         door().judge(dict(without(sample("RayJob"), ("spec", "shutdownAfterJobFinishes"))), "team-a", BY)

@@ -17,7 +17,7 @@ from tidegate.model.codec import encode
 from tidegate.model.jobs import JobError, Outcome, pod_group
 from tidegate.model.kinds import Workload
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import describe, group_of, pod_facts, queue_of
+from tidegate.workloads import describe, group_of, is_owned, pod_facts, queue_of
 
 
 class GatedPods:
@@ -66,7 +66,7 @@ class GatedPods:
 
     def _may_ask(self, pod: Object) -> bool:
         """Whether it waits, for a Queue there is, and nobody asks for it who made it."""
-        if not pod_facts(pod).gated or pod["metadata"].get("ownerReferences"):
+        if not pod_facts(pod).gated or is_owned(pod, self._cache.kinds):
             return False
         return queue_of(pod) is not None or self._managed.has_default(str(pod["metadata"]["namespace"]))
 

@@ -37,6 +37,7 @@ from tidegate.workloads import (
     WORKLOAD,
     hold_pods,
     inheriting,
+    is_owned,
     is_part,
     is_run_here,
     queue_of,
@@ -45,6 +46,8 @@ from tidegate.workloads import (
 )
 
 _MOST_LEVELS = 64
+_MIRROR = "kubernetes.io/config.mirror"
+"""On what a node says of pods that it runs by itself: nobody's to hold."""
 
 
 class RefusedError(Exception):
@@ -139,8 +142,10 @@ class Door:
         if meta.get("ownerReferences") and WORKLOAD in marks and FLAVOR not in marks and not spec.get("nodeName"):
             return _gated(pod)  # An application's: it says whose it is, and was not granted anything yet.
         queue = self._queue(entry, pod, namespace)
-        if meta.get("ownerReferences") or spec.get("nodeName") or queue is None:
+        if queue is None or is_owned(pod, self._seen.kinds) or _MIRROR in marks:
             return _unforged(pod, by)
+        if spec.get("nodeName"):
+            raise RefusedError("the pod names its node, so it would run beside the queue; leave spec.nodeName out")
         self._check(queue, namespace, by)
         return _gated(_signed(pod, by))
 
