@@ -49,6 +49,8 @@ class Connection(asyncio.Protocol):
             self._done.set_result(self._parser.get_status_code())
 
     async def send(self, request: bytes) -> int:
+        if self._transport.is_closing():  # What is written then goes nowhere, and nobody would ever say so.
+            raise ConnectionResetError("closed by the server")
         self.size = 0
         self.body.clear()
         # A parser is spent after one message when the server says the connection closes; a fresh one never is.

@@ -104,15 +104,24 @@ class World:
         )
 
     async def _write(self) -> None:
-        connection = await http.connect(self.spec["url"], self.spec["ca"])
-        connection.keep = True
+        """What is not taken (a conflict, a connection that ended) is said again: a Workload whose end got lost would
+        keep its quota for ever."""
+        connection = None
         while True:
             name, request = await self._writes.get()
             if name:
-                self.created[name] = time.perf_counter()
-            status = await connection.send(request)
-            if status >= 300:
-                self.errors.append(f"{status} {bytes(connection.body[:300])!r}")
+                self.created.setdefault(name, time.perf_counter())
+            try:
+                if connection is None:
+                    connection = await http.connect(self.spec["url"], self.spec["ca"])
+                    connection.keep = True
+                status, answer = await connection.send(request), bytes(connection.body[:300])
+            except (OSError, EOFError) as lost:
+                connection, status, answer = None, 0, repr(lost).encode()
+            if status >= 300 or not status:
+                self.errors.append(f"{status} {answer!r}")
+                if b"AlreadyExists" not in answer:
+                    self._writes.put_nowait((name, request))
             self._writes.task_done()
 
     def _heard(self, data: bytes) -> None:

@@ -101,6 +101,9 @@ async def test_a_gang_that_lost_a_member_is_over_when_the_others_are(house: Hous
     await house.state("podgroup-x", "Finished", granted=0)
 
 
+WHEN = "2026-01-01T00:00:00Z"
+
+
 class Late:
     """A wire on which one status write arrives long after its sender was told that it did not."""
 
@@ -133,8 +136,31 @@ async def test_a_write_without_an_answer_does_not_take_effect_later(house: House
     following = asyncio.create_task(informer.run())
     await informer.synced()
     writer, key = StatusWriter(client, latest), (house.namespace, "w")
-    assert await writer.write({key: WorkloadStatus(state=State.ADMITTED)}) == {key}
+    assert await writer.write({key: (informer.get("w", house.namespace), WorkloadStatus(state=State.ADMITTED))}) == {
+        key
+    }
     assert await writer.make_sure() == {key}
     assert await wire.arrive() == 409
     following.cancel()
     assert "status" not in await house.get(WORKLOADS, "w")
+
+
+async def test_a_status_carries_the_version_it_was_made_from_and_not_one_heard_of_since(house: House) -> None:
+    """Somebody said that a Workload is over while its status waited to be written. The write took the newer version from
+    the cache and was accepted: what had been said was gone, and quota was held for ever."""
+    await house.kill()
+    await house.workload("w", 1)
+    informer: Informer[Any] = Informer(house.client, WORKLOADS, house.namespace)
+    following = asyncio.create_task(informer.run())
+    await informer.synced()
+    made_from = informer.get("w", house.namespace)
+    assert made_from is not None
+    over = {"type": "Finished", "status": "True", "reason": "ByHand", "message": "", "lastTransitionTime": WHEN}
+    heard = asyncio.Event()
+    informer.on_change(lambda old, new: heard.set() if (new or {}).get("status") else None)
+    await house.client.patch(WORKLOADS, "w", {"status": {"conditions": [over]}}, house.namespace, subresource="status")
+    await heard.wait()
+    writer, key = StatusWriter(house.client, Latest(informer)), (house.namespace, "w")
+    assert await writer.write({key: (made_from, WorkloadStatus(state=State.ADMITTED))}) == {key}
+    following.cancel()
+    assert (await house.get(WORKLOADS, "w"))["status"]["conditions"][0]["reason"] == "ByHand"

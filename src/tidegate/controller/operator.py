@@ -267,15 +267,15 @@ class Operator:
         """Write statuses: as planned, or only as seen. Whose could not be written."""
         statuses = {}
         for key, each in news.items():
-            workload = self._looking.workload(key)
-            if workload is None:
+            raw, workload = self.cache.workloads.get(key), self._looking.workload(key)
+            if raw is None or workload is None:
                 continue
             facts = self._looking.facts(workload)
             seen = (self._planner.workload(name_of(key)) if planned else None) or seen_workload(workload, facts)
             if each.eviction is not None:
                 seen = self._forgiven(seen, workload, each)
             how: Outcome | None = facts.outcome
-            statuses[key] = status_of(workload, seen, replace(each, outcome=how), now)
+            statuses[key] = raw, status_of(workload, seen, replace(each, outcome=how), now)
         return await self._writer.write(statuses)
 
     def _forgiven(self, seen: SeenWorkload, workload: Workload, news: News) -> SeenWorkload:

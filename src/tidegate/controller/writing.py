@@ -28,22 +28,20 @@ class StatusWriter:
         self.unsure: dict[Key, bool] = {}
         """Whose write failed, and whether it had no answer. Nothing may be planned before they were read again."""
 
-    async def write(self, statuses: dict[Key, WorkloadStatus]) -> set[Key]:
-        """Write these; which of them could not be."""
+    async def write(self, statuses: dict[Key, tuple[Object, WorkloadStatus]]) -> set[Key]:
+        """Write these, each with the object that it was made from, by whose version the server knows whether somebody
+        else has said something since; which of them could not be."""
         limit = asyncio.Semaphore(_AT_ONCE)
 
         async def one(key: Key) -> bool:
             async with limit:
-                return await self._one(key, statuses[key])
+                return await self._one(key, *statuses[key])
 
         keys = sorted(statuses)
         done = await asyncio.gather(*(one(key) for key in keys))
         return {key for key, written in zip(keys, done, strict=True) if not written}
 
-    async def _one(self, key: Key, status: WorkloadStatus) -> bool:
-        known = self._workloads.get(key)
-        if known is None:
-            return False
+    async def _one(self, key: Key, known: Object, status: WorkloadStatus) -> bool:
         content = encode_status(status)
         if content == known.get("status"):
             return True
