@@ -146,8 +146,8 @@ async def test_a_write_without_an_answer_does_not_take_effect_later(house: House
 
 
 async def test_a_status_carries_the_version_it_was_made_from_and_not_one_heard_of_since(house: House) -> None:
-    """Somebody said that a Workload is over while its status waited to be written. The write took the newer version from
-    the cache and was accepted: what had been said was gone, and quota was held for ever."""
+    """Somebody said that a Workload is over while its status waited to be written. The write took the newer version
+    from the cache and was accepted: what had been said was gone, and quota was held for ever."""
     await house.kill()
     await house.workload("w", 1)
     informer: Informer[Any] = Informer(house.client, WORKLOADS, house.namespace)
