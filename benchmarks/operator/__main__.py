@@ -102,7 +102,7 @@ def burst(name: str, share: float) -> Iterator[Row]:
     yield Row(
         f"{seen['count']:,} that all fit: from its start to the last admission", seen["seconds"], "s", smaller=True
     )
-    yield Row("… admissions", seen["count"] / seen["seconds"], "/s")
+    yield Row("… admissions of those that fit", seen["count"] / seen["seconds"], "/s")
     yield Row("… CPU per admission", cpu / seen["count"] * 1e3, "ms", smaller=True)
     yield Row("… most memory", memory, "MB", smaller=True)
 
