@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: constraints help setup demo test lint test-kube kube conformance bench laws clean
+.PHONY: constraints help setup demo test lint test-kube kube conformance bench laws generate clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -52,6 +52,9 @@ bench: setup kube  ## embedded against etcd + kube-apiserver, what a cycle costs
 laws: setup  ## the planner's laws over 10,000 random histories each, the operator's over 1,000 full of faults (long)
 	TIDEGATE_SEEDS=$(or $(SEEDS),1000) $(PYTEST) tests/sim/faults -n auto
 	TIDEGATE_HISTORIES=$(or $(HISTORIES),10000) $(PYTEST) tests/properties -n auto
+
+generate: setup  ## write what follows from the code: CRDs, manifests, the reference
+	$(BIN)/python -m tools.generate
 
 constraints:  ## renew the pinned versions from what .venv has (then run the tests)
 	@{ echo "# Exact versions for development and tests; make setup uses them. Renew: make constraints"; \

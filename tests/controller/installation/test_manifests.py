@@ -23,14 +23,9 @@ from tidegate.controller.installation.rights import cluster_rules, own_rules, ro
 from tidegate.kube import resources as r
 from tidegate.kube.wire import Resource
 from tidegate.model.jobs import builtin
-from tools.generate_deploy import outdated
 
 Json = Any
 RULES = [*cluster_rules(builtin()), *own_rules()]
-
-
-def test_what_is_in_deploy_is_what_would_be_written_now() -> None:
-    assert outdated() == []
 
 
 def test_no_right_is_given_with_a_star() -> None:

@@ -12,7 +12,7 @@ from tidegate.model.kinds.shape import Metadata, Shape
 from tidegate.model.schema.docstrings import member_docs, summary
 from tidegate.model.schema.structural import default_of, enum_of
 
-MADE = "<!-- Made by tools/generate_crds.py from the types in src/tidegate/model/kinds. Change those, not this. -->"
+MADE = "<!-- Made by tools/generate from the types in src/tidegate/model/kinds. Change those, not this. -->"
 
 
 def index() -> str:

@@ -1,12 +1,7 @@
-"""Writes what follows from the operator's code: manifests in deploy/, and docs/reference/metrics.md.
-
-python tools/generate_deploy.py           writes them
-python tools/generate_deploy.py --check   says which are not current, and fails if any is not
-"""
+"""What follows from the operator's code: the manifests in deploy/, and docs/reference/metrics.md."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from tidegate import __version__
@@ -18,13 +13,12 @@ from tidegate.controller.metrics.standing import GAUGES
 from tidegate.model.jobs import builtin
 from tidegate.model.kinds import GROUP, SERVED
 
-ROOT = Path(__file__).resolve().parents[1]
-MADE = "# Made by tools/generate_deploy.py from src/tidegate/controller/installation. Change that, not this.\n"
+MADE = "# Made by tools/generate from src/tidegate/controller/installation. Change that, not this.\n"
 
 _METRICS = """\
 # Metrics
 
-<!-- Made by tools/generate_deploy.py from src/tidegate/controller/metrics. Change that, not this. -->
+<!-- Made by tools/generate from src/tidegate/controller/metrics. Change that, not this. -->
 
 `tidegate operator --metrics-bind HOST:PORT` serves `/metrics` for Prometheus, `/healthz` (the process lives) and
 `/readyz` (it has read the queues and can judge). Names are Kueue's with the prefix `tidegate_` where the meaning is the
@@ -35,7 +29,7 @@ is taken back the rule by which it was: `FairShare`, `FloorBeforeSurplus`, `With
 
 
 def files() -> dict[Path, str]:
-    """Everything that is generated: path below the root → content."""
+    """Path below the root → content."""
     choice = Choice(f"tidegate:{__version__}")
     crds = sorted(f"crds/{kind.definition.plural}.{GROUP}.yaml" for kind in SERVED)
     kustomization = {
@@ -63,23 +57,3 @@ def metrics_page() -> str:
         for name, (labels, text) in table.items():
             lines.append(f"| `tidegate_{name}{suffix}` | {', '.join(f'`{each}`' for each in labels)} | {text} |")
     return "\n".join([*lines, "", "The last are histograms: `_bucket`, `_sum`, `_count`.", ""])
-
-
-def outdated(root: Path = ROOT) -> list[Path]:
-    """Generated files that are not as they would be written now."""
-    return [path for path, text in files().items() if not (root / path).exists() or (root / path).read_text() != text]
-
-
-def main() -> int:
-    if "--check" in sys.argv[1:]:
-        for path in outdated():
-            print(f"{path} is not current; run python tools/generate_deploy.py")
-        return 1 if outdated() else 0
-    for path, text in files().items():
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(text)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

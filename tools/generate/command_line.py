@@ -1,4 +1,4 @@
-"""The reference of the command line, from its parser: docs/reference/command-line.md, written by generate_crds.py.
+"""The reference of the command line, from its parser: docs/reference/command-line.md.
 
 Not argparse's own help, whose layout differs between versions of Python.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 
 from tidegate.cli.main import GROUPS, parser
 from tidegate.cli.queued.cluster import options
 
-_MADE = "<!-- Made by tools/generate_cli.py from the parser in src/tidegate/cli. Change that, not this. -->"
+_MADE = "<!-- Made by tools/generate from the parser in src/tidegate/cli. Change that, not this. -->"
 _TITLE = """# Command line
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted; `tidegate run` ends with that of its command. Errors are
@@ -23,6 +24,11 @@ there is none of these.
 
 Commands that talk to a server take these, beside their own:
 """
+
+
+def files() -> dict[Path, str]:
+    """Path below the root → content."""
+    return {Path("docs/reference/command-line.md"): page()}
 
 
 def page() -> str:
