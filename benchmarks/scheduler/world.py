@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, FlavorQuotas, ResourceQuota
 from tidegate.model.kinds.queue import QueueSpec

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec
 from tidegate.model.kinds.flavor import ResourceFlavorSpec

@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.gates import Gates
 from tidegate.controller.applications.objects import Applications
@@ -283,7 +285,7 @@ class Operator:
         if news.eviction is None or not wished(news.eviction.causes):
             return seen
         before = workload.status.requeue.count if workload.status.requeue else 0
-        kept = replace(seen, evictions=before, requeue_at=None, waiting_since=None)
+        kept = structs.replace(seen, evictions=before, requeue_at=None, waiting_since=None)
         self._planner.put(kept)
         return kept
 

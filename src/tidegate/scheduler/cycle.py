@@ -71,9 +71,12 @@ class Cycle:
         """Admit those who need nothing to start, so that there is nothing to wait for."""
         for name in sorted(names):
             workload = self.known.workloads[name]
-            queue = self.books.tree.nodes[workload.queue]
-            holding = self._holding(workload, queue)
-            self.draft.grant(holding, _NOTHING)
+            holding = self.books.holdings.get(name)
+            if holding is None:
+                holding = Holding(workload, self.books.tree.nodes[workload.queue], now=self.draft.now)
+                self.draft.admit(holding, _NOTHING)
+            else:
+                self.draft.grant(holding, _NOTHING)
             self.line.join_growth(holding)
 
     def run(self) -> None:
@@ -162,12 +165,13 @@ class Cycle:
 
     def grant(self, ask: Ask, placement: Placement, *, held: bool = False) -> None:
         """Give it; `held`: as soon as those who gave way for it are gone."""
-        workload = self.known.workloads[ask.name]
-        holding = self._holding(workload, ask.queue)
-        self.draft.grant(holding, placement, held=held)
-        self.line.leave(workload)
-        self.line.join_growth(holding)
-        self.line.changed(ask.queue)
+        holding = self.books.holdings.get(ask.name)
+        if holding is None:
+            holding = Holding(self.known.workloads[ask.name], ask.queue, now=self.draft.now)
+            self.draft.admit(holding, placement, held=held)
+        else:
+            self.draft.grant(holding, placement, held=held)
+        self.line.serve(ask, holding)
         self._granted.add(ask.queue)
         if held:
             for taken in self.draft.taken_for(ask.name):
@@ -201,13 +205,6 @@ class Cycle:
         self._release()
         if self.draft.taken:
             self.draft.ledger.nothing_is_fresh()
-
-    def _holding(self, workload: Workload, queue: TreeNode) -> Holding:
-        holding = self.books.holdings.get(workload.name)
-        if holding is None:
-            holding = Holding(workload, queue, now=self.draft.now)
-            self.books.enter(holding)
-        return holding
 
     def _step_aside(self, holding: Holding) -> None:
         """Whoever something was taken from does not ask again in this pass."""

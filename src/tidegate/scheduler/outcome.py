@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Cause, Eviction, Grant, Plan, PodCounts, Shrink, Start
@@ -20,17 +21,20 @@ def decisions(draft: Draft) -> Plan:
     grants, shrinks, evictions, starts = [], [], [], []
     for name in sorted(draft.touched):
         holding = draft.touched[name]
-        more, less = _difference(holding)
         was_admitted = holding.workload.admitted_at is not None
-        if not was_admitted and not holding.admitted:
-            continue  # What it got, somebody else got in the end.
+        if not was_admitted:
+            if holding.admitted:  # Otherwise what it got, somebody else got in the end.
+                held = _counts(holding, holding.held) if holding.waits_to_start else NO_ENTRIES
+                grants.append(Grant(workload=name, admits=True, pods=_counts(holding, holding.granted), held=held))
+            continue
+        more, less = _difference(holding)
         if was_admitted and not holding.admitted:
             at = draft.now + backoff_seconds(holding.workload.evictions)
             evictions.append(Eviction(workload=name, pods=less, causes=causes[name], requeue_at=at))
             continue
-        if more or holding.admitted > was_admitted:
+        if more:
             held = _counts(holding, map(_only_new, holding.workload.pod_sets, holding.held))
-            grants.append(Grant(workload=name, admits=not was_admitted, pods=more, held=held))
+            grants.append(Grant(workload=name, admits=False, pods=more, held=held))
         if less:
             shrinks.append(Shrink(workload=name, pods=less, causes=causes[name]))
         if any(one.held for one in holding.workload.pod_sets) and (started := _started(holding)):
@@ -58,25 +62,13 @@ def carried_out(holding: Holding, now: Instant) -> Workload:
 
 
 def _granted(pod_set: PodSet, granted: Mapping[str, int], held: Mapping[str, int]) -> PodSet:
-    # Written out, since `replace` looks at every field of a class, and this is done for everybody who is admitted.
-    return PodSet(
-        name=pod_set.name,
-        count=pod_set.count,
-        floor=pod_set.floor,
-        step=pod_set.step,
-        requests=pod_set.requests,
-        node_selector=pod_set.node_selector,
-        mixes=pod_set.mixes,
-        granted=_positive(granted),
-        held=_positive(held),
-        present=pod_set.present,
-        ended=pod_set.ended,
-    )
+    return replace(pod_set, granted=_positive(granted), held=_positive(held))
 
 
 def _positive(counts: Mapping[str, int]) -> Mapping[str, int]:
-    kept = {flavor: count for flavor, count in sorted(counts.items()) if count}
-    return kept or NO_ENTRIES
+    if not counts:
+        return NO_ENTRIES
+    return {flavor: count for flavor, count in sorted(counts.items()) if count} or NO_ENTRIES
 
 
 def backoff_seconds(evictions: int) -> int:
@@ -130,6 +122,8 @@ def _started(holding: Holding) -> PodCounts:
 
 def _counts(holding: Holding, counts: Iterable[dict[str, int]]) -> PodCounts:
     """By name of pod set, without what is 0."""
-    named = zip(holding.workload.pod_sets, counts, strict=True)
-    positive = {pod_set.name: {flavor: n for flavor, n in by.items() if n > 0} for pod_set, by in named}
-    return {name: by_flavor for name, by_flavor in positive.items() if by_flavor}
+    named = {}
+    for pod_set, by_flavor in zip(holding.workload.pod_sets, counts, strict=True):
+        if positive := {flavor: count for flavor, count in by_flavor.items() if count > 0}:
+            named[pod_set.name] = positive
+    return named

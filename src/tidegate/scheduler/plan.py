@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
+from msgspec import Struct, structs
+
 from tidegate.model.flavored import NO_AMOUNTS, Flavored
 from tidegate.model.kinds.workload import WaitingReason
-from tidegate.scheduler.snapshot import Instant
+from tidegate.scheduler.snapshot import NO_ENTRIES, Instant
 
 PodCounts = Mapping[str, Mapping[str, int]]
 """Pods by pod set and flavor."""
@@ -38,8 +39,7 @@ class Rule(StrEnum):
     """The queue is gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class Grant(Struct, frozen=True, kw_only=True, gc=False):
     """Pods a workload gets in this cycle."""
 
     workload: str
@@ -50,8 +50,7 @@ class Grant:
     """The part of them that may not start before others are gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True, gc=False):
     """Why pods were taken: by which rule, and who needed the room."""
 
     rule: Rule
@@ -60,8 +59,7 @@ class Cause:
     pods: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shrink:
+class Shrink(Struct, frozen=True, kw_only=True, gc=False):
     """Pods a workload loses above its floor."""
 
     workload: str
@@ -69,8 +67,7 @@ class Shrink:
     causes: tuple[Cause, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Eviction:
+class Eviction(Struct, frozen=True, kw_only=True, gc=False):
     """A workload that loses everything; it is pending again."""
 
     workload: str
@@ -79,16 +76,14 @@ class Eviction:
     requeue_at: Instant
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(Struct, frozen=True, kw_only=True, gc=False):
     """Granted pods that had to wait for others to go, and may start now."""
 
     workload: str
     pods: PodCounts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Struct, frozen=True, kw_only=True, gc=False):
     """Why an ask waits, with its numbers."""
 
     workload: str
@@ -107,22 +102,11 @@ class Waiting:
     """When the reason passes by itself."""
 
     def told_to(self, workload: str, ahead: int) -> Waiting:
-        """The same of another in its row. Written out, since it is said of everybody who waits."""
-        return Waiting(
-            workload=workload,
-            pod_set=self.pod_set,
-            reason=self.reason,
-            short_by=self.short_by,
-            at=self.at,
-            room=self.room,
-            behind=self.behind,
-            ahead=ahead,
-            until=self.until,
-        )
+        """The same of another in its row."""
+        return structs.replace(self, workload=workload, ahead=ahead)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Struct, frozen=True, kw_only=True, gc=False):
     """How a node of the tree stands once the plan is carried out."""
 
     deserved: Flavored
@@ -135,8 +119,7 @@ class Standing:
     """At a root: by how much the guarantees below it exceed its capacity."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True, gc=False):
     """What one cycle decided. Everything is ordered by workload name, except that nothing depends on the order."""
 
     grants: tuple[Grant, ...] = ()
@@ -145,7 +128,7 @@ class Plan:
     starts: tuple[Start, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     """Of everybody who waits, where a report was asked for."""
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    standings: Mapping[str, Standing] = NO_ENTRIES
     """By node: ClusterQueues by name, Queues by namespace/name; where a report was asked for."""
     unknown_policies: tuple[str, ...] = ()
     """ClusterQueues that name a policy nobody registered; they are served by drf."""

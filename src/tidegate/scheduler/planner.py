@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from heapq import heappop, heappush
+
+from msgspec.structs import replace
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.cycle import Cycle, Known

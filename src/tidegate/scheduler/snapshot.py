@@ -6,9 +6,10 @@ Queue configuration comes as the specs users write (`tidegate.model.kinds`). Tim
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec
 from tidegate.model.kinds.flavor import ResourceFlavorSpec, TaintEffect
@@ -22,12 +23,7 @@ NO_ENTRIES: Mapping[str, Any] = MappingProxyType({})
 """One for all: a million workloads that wait have four of these each."""
 
 
-def _no_entries() -> Mapping[str, Any]:
-    return NO_ENTRIES
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
+class Taint(Struct, frozen=True, kw_only=True, gc=False):
     """What keeps pods off a node unless their flavor tolerates it."""
 
     key: str
@@ -35,18 +31,16 @@ class Taint:
     effect: TaintEffect = TaintEffect.NO_SCHEDULE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True, gc=False):
     """A machine that is ready to run pods. One that is lost is not in the snapshot."""
 
     name: str
     allocatable: Resources
-    labels: Mapping[str, str] = field(default_factory=_no_entries)
+    labels: Mapping[str, str] = NO_ENTRIES
     taints: tuple[Taint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodSet:
+class PodSet(Struct, frozen=True, kw_only=True, gc=False):
     """Pods of one shape: how many are wanted, needed, granted and there."""
 
     name: str
@@ -55,13 +49,13 @@ class PodSet:
     floor: int
     step: int = 1
     requests: Resources = NOTHING
-    node_selector: Mapping[str, str] = field(default_factory=_no_entries)
+    node_selector: Mapping[str, str] = NO_ENTRIES
     mixes: bool = True
     """Whether its pods may be of several flavors. Not where all are made from one template, as a Job's are."""
-    granted: Counts = field(default_factory=_no_entries)
-    held: Counts = field(default_factory=_no_entries)
+    granted: Counts = NO_ENTRIES
+    held: Counts = NO_ENTRIES
     """The part of `granted` whose pods may not start yet, since the pods that give way for them are still there."""
-    present: Counts = field(default_factory=_no_entries)
+    present: Counts = NO_ENTRIES
     """Pods that exist on nodes; more than granted where pods are on their way out."""
     ended: int = 0
     """Pods that ended well. They ask for nothing any more."""
@@ -77,8 +71,7 @@ class PodSet:
         return max(0, min(self.floor, self.count) - self.ended)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Struct, frozen=True, kw_only=True, gc=False):
     """What one application asks for and holds."""
 
     name: str
@@ -114,16 +107,15 @@ class Workload:
         return self.admitted_at + self.max_run_seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
     """Everything a cycle may know."""
 
     nodes: tuple[Node, ...] = ()
-    flavors: Mapping[str, ResourceFlavorSpec] = field(default_factory=_no_entries)
-    cluster_queues: Mapping[str, ClusterQueueSpec] = field(default_factory=_no_entries)
-    queues: Mapping[str, QueueSpec] = field(default_factory=_no_entries)
+    flavors: Mapping[str, ResourceFlavorSpec] = NO_ENTRIES
+    cluster_queues: Mapping[str, ClusterQueueSpec] = NO_ENTRIES
+    queues: Mapping[str, QueueSpec] = NO_ENTRIES
     """By namespace/name."""
-    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=_no_entries)
+    namespaces: Mapping[str, Mapping[str, str]] = NO_ENTRIES
     """Labels by namespace."""
     workloads: tuple[Workload, ...] = ()
     """Those that have not finished."""

@@ -7,8 +7,9 @@ core, one GiB or one piece, behind all real asks of the Queue.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.quantity import NANO

@@ -75,12 +75,13 @@ class Fill:
 
     def grant(self, ask: Ask, placement: Placement) -> None:
         """Give somebody what they ask for."""
-        workload = self._demand[ask.name]
         holding = self.holdings.get(ask.name)
         if holding is None:
-            holding = self.holdings[ask.name] = Holding(workload, ask.queue, afresh=True)
-        for index, flavor, count in placement.pods:
-            holding.change(index, flavor, count)
+            holding = self.holdings[ask.name] = Holding(self._demand[ask.name], ask.queue, afresh=True)
+            holding.take_up(placement.pods)
+        else:
+            for index, flavor, count in placement.pods:
+                holding.change(index, flavor, count)
         self.ledger.grant(ask.queue, placement.need)
         given = Given(ask, placement, self.line.failures)
         self.given.append(given)
@@ -89,7 +90,8 @@ class Fill:
             insort(before, given, key=attrgetter("order"))
         else:
             before.append(given)
-        self._ask_for_more(holding, ask.queue)
+        self.line.serve(ask, holding)
+        self.moved.add(ask.queue)
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""

@@ -108,8 +108,9 @@ class Ask:
         """What it would take, for weighing it against others."""
         self.queue = row.queue
         self.kind = row.kind
-        self.created: int = place[row.age_at]
-        self.name: str = place[row.age_at + 1]
+        at = row.age_at
+        self.created: int = place[at]
+        self.name: str = place[at + 1]
         """Its workload's."""
 
     @property

@@ -26,7 +26,8 @@ class Ceilings:
     def __init__(self, tree: Tree, ledger: Ledger) -> None:
         self._ledger = ledger
         width = len(tree.axes)
-        self._none: Ceiling = (NO_BOUND,) * width
+        self.none: Ceiling = (NO_BOUND,) * width
+        """Where there is room for everybody, one at a time."""
         self._asked: list[dict[int, int]] = [{} for _ in range(width)]
         self._sizes: list[list[int]] = [[] for _ in range(width)]
         nodes = [*tree.in_order, *filter(None, [tree.machines])]
@@ -50,36 +51,40 @@ class Ceilings:
     def over(self, root: TreeNode) -> Ceiling:
         """What stands above a root."""
         shared = self._machines is not None and root.path[-1] is self._machines
-        return self.at(self._machines, self._none) if shared and self._machines else self._none
+        return self.at(self._machines, self.none) if shared and self._machines else self.none
 
     def at(self, node: TreeNode, above: Ceiling) -> Ceiling:
         """The ceiling below a node, given the one above it."""
-        bounds = self._bounds[node.index]
-        if not bounds:
-            return above
-        ceiling = list(above)
-        for axis, most in bounds:
+        ceiling = above
+        for axis, most in self._bounds[node.index]:
             sizes = self._sizes[axis]
-            fitting = bisect_right(sizes, self._free(node, axis, most))
-            largest = sizes[fitting - 1] if fitting else 0
-            ceiling[axis] = min(ceiling[axis], largest)
-        return tuple(ceiling)
+            if sizes and (free := self._free(node, axis, most)) < sizes[-1]:
+                ceiling = self._lowered(ceiling, axis, free)
+        return ceiling
 
     def whole(self, node: TreeNode) -> Ceiling:
         """The ceiling below a node if nobody held anything at it or above it."""
-        ceiling = list(self._none)
+        ceiling = self.none
         for above in node.path:
             for axis, most in self._bounds[above.index]:
                 sizes = self._sizes[axis]
-                fitting = bisect_right(sizes, most)
-                ceiling[axis] = min(ceiling[axis], sizes[fitting - 1] if fitting else 0)
-        return tuple(ceiling)
+                if sizes and most < sizes[-1]:
+                    ceiling = self._lowered(ceiling, axis, most)
+        return ceiling
+
+    def _lowered(self, ceiling: Ceiling, axis: int, room: int) -> Ceiling:
+        """With the largest size of a cell for which there is room."""
+        sizes = self._sizes[axis]
+        fitting = bisect_right(sizes, room)
+        largest = sizes[fitting - 1] if fitting else 0
+        return ceiling if largest >= ceiling[axis] else (*ceiling[:axis], largest, *ceiling[axis + 1 :])
 
     def is_tight(self, node: TreeNode) -> bool:
         """Whether there is not room for everybody in line any more, one at a time, whom the node could hold at all."""
         for axis, most in self._bounds[node.index]:
             sizes = self._sizes[axis]
-            if bisect_right(sizes, most) > bisect_right(sizes, self._free(node, axis, most)):
+            free = self._free(node, axis, most) if sizes else most
+            if sizes and free < sizes[-1] and bisect_right(sizes, most) > bisect_right(sizes, free):
                 return True
         return False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.snapshot import Instant, Workload
 from tidegate.scheduler.tree.cells import Need, total
@@ -51,6 +53,13 @@ class Holding:
         granted[flavor] = granted.get(flavor, 0) + count
         waiting[flavor] = waiting.get(flavor, 0) + held
         self._need = None
+
+    def take_up(self, pods: Iterable[tuple[int, str, int]], *, held: bool = False) -> None:
+        """It held nothing, and holds these pods from now on; `held`: they may not start yet."""
+        for index, flavor, count in pods:
+            self.granted[index][flavor] = count
+            if held:
+                self.held[index][flavor] = count
 
     def count(self, index: int) -> int:
         """Pods of one pod set."""

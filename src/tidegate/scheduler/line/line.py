@@ -9,7 +9,7 @@ Everybody else is not looked at: what does not fit under the ceiling, and may ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
@@ -69,11 +69,10 @@ class Line:
 
     def join_growth(self, holding: Holding) -> None:
         """A workload that is admitted asks for its next steps."""
-        assert holding.queue is not None
         asks = []
         for index, pod_set in enumerate(holding.workload.pod_sets):
-            wanted = growth(holding, index) if holding.count(index) < pod_set.wanted else None
-            if wanted is not None:
+            if holding.count(index) + pod_set.ended < pod_set.count and (wanted := growth(holding, index)):
+                assert holding.queue is not None
                 row = self.row(holding.queue, wanted[0])
                 self._add(row, wanted[1])
                 asks.append((row, wanted[1]))
@@ -105,36 +104,56 @@ class Line:
         """Where asks of this kind stand, if anybody does."""
         return self._rows[queue.index].get(kind)
 
+    def serve(self, ask: Ask, holding: Holding) -> None:
+        """Somebody was granted what they asked for, and asks for their next steps."""
+        if ask.kind.is_floor:
+            self._remove_first(self._floors.pop(ask.name))
+        else:
+            self.leave(holding.workload)
+        self.join_growth(holding)
+        self.changed(ask.queue)
+
     def _add(self, row: Row, at: Place) -> None:
         row.asks.add(at)
         if row.first is None or at < row.first:
             row.first = at
             if not row.failed:
                 self._offer(row)
+                self.changed(row.queue)
 
     def _offer(self, row: Row) -> None:
+        """Its first is somebody else, or may be looked at again."""
         self._offers += 1
-        heap = self._heaps[row.queue.index]
-        heappush(heap, (row.rank, row.first, self._offers, row))
+        heap, offer = self._heaps[row.queue.index], (row.rank, row.first, self._offers, row)
+        if heap and heap[0][3] is row:
+            heapreplace(heap, offer)
+            return
+        heappush(heap, offer)
         if len(heap) > 64 + 4 * len(self._rows[row.queue.index]):
             heap[:] = {id(entry[3]): entry for entry in heap if _is_current(entry)}.values()
             heapify(heap)
-        self.changed(row.queue)
 
     def _remove(self, row: Row, at: Place) -> None:
         if row.first != at:
             row.asks.remove(at)
             return
-        del row.asks[0]
-        row.first = row.asks[0] if row.asks else None
-        if row.first is None:
-            del self._rows[row.queue.index][row.kind]
-            self._ceilings.count(row, -1)
-            self._ending.pop(row, None)
-            self._choosy.pop(row, None)
+        self._remove_first(row)
+        if row.first is None or not row.failed:
             self.changed(row.queue)
-        elif not row.failed:
-            self._offer(row)
+
+    def _remove_first(self, row: Row) -> None:
+        asks = row.asks
+        asks.pop(0)
+        if asks:
+            row.first = asks[0]
+            if not row.failed:
+                self._offer(row)
+            return
+        row.first = None
+        del self._rows[row.queue.index][row.kind]
+        self._ceilings.count(row, -1)
+        self._ending.pop(row, None)
+        self._choosy.pop(row, None)
 
     # ── who may not be served ──
 
@@ -178,6 +197,7 @@ class Line:
             row.failed = False
             if row.first is not None:
                 self._offer(row)
+                self.changed(row.queue)
         del self._failed[since:]
         for index in self._blocked:
             self._doors_changed(self.tree.in_order[index])
@@ -213,6 +233,8 @@ class Line:
             return None
         if queue.rules.ordering is Ordering.STRICT:
             return self._ask(row, place(row, self.ledger) is not None)
+        if ceiling is self._ceilings.none and row.only is not None and not queue.capped:
+            return self._ask(row, True)  # There is room for everybody, so nobody has to hope.
         if self._fits(row, ceiling) and (self._hopes is None or len(self._rows[queue.index]) == 1):
             return self._ask(row, True)
         return self._first_of_many(queue, ceiling)

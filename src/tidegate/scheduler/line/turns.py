@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
 from tidegate.scheduler.line.asks import Ask
@@ -26,17 +26,18 @@ Head = Callable[[TreeNode, Ceiling], Ask | None]
 
 
 _Place = tuple[Any, int, TreeNode, Ask]
-"""Where a child stands, as of which change, which it is, and with which ask."""
+"""Where a child stands, a number that no other has, which child it is, and with which ask."""
 
 
 class _View:
     """The children of a ClusterQueue in order, as they were when it was last looked at."""
 
-    __slots__ = ("heap", "seen", "version")
+    __slots__ = ("heap", "places", "seen")
 
     def __init__(self) -> None:
         self.heap: list[_Place] = []
-        self.version: dict[TreeNode, int] = {}
+        """With places that are out of date."""
+        self.places: dict[TreeNode, _Place] = {}
         self.seen = -1
         """How many changes below it had happened by then."""
 
@@ -54,7 +55,7 @@ class Turns:
         self._changes: list[list[TreeNode]] = [[] for _ in range(tree.size)]
         self._forgotten = [0] * tree.size
         """How many changes are not in the list any more."""
-        self._versions = 0
+        self._placed = 0
 
     def next(self) -> Ask | None:
         """Whose turn it is."""
@@ -94,20 +95,25 @@ class Turns:
 
     def _foremost(self, node: TreeNode, ceiling: Ceiling) -> _Place | None:
         view = self._views[node.index].get(ceiling) or self._open(node, ceiling)
+        heap, places = view.heap, view.places
         for child in self._missed(node, view):
-            version = self._versions = self._versions + 1
-            view.version[child] = version
             ask = self._first(child, ceiling)
-            if ask is not None:
-                heappush(view.heap, (self._key(child, ask), version, child, ask))
-        heap, current = view.heap, view.version
+            if ask is None:
+                places.pop(child, None)
+                continue
+            self._placed += 1
+            place = places[child] = (self._key(child, ask), self._placed, child, ask)
+            if heap and heap[0][2] is child:  # Nearly always: it is whoever was served.
+                heapreplace(heap, place)
+            else:
+                heappush(heap, place)
         if len(heap) > 64 + 4 * len(node.children):
-            heap[:] = [entry for entry in heap if current[entry[2]] == entry[1]]
+            heap[:] = places.values()
             heapify(heap)
         while heap:
-            _, version, child, _ = heap[0]
-            if current[child] == version:
-                return heap[0]
+            place = heap[0]
+            if places.get(place[2]) is place:
+                return place
             heappop(heap)
         return None
 

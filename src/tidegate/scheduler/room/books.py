@@ -7,10 +7,13 @@ from operator import attrgetter
 
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
 
+from tidegate.scheduler.line.asks import Placement
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
+
+_weight = attrgetter("weight")
 
 
 class Books:
@@ -21,21 +24,42 @@ class Books:
         self.ledger = Ledger(tree)
         self.holdings: dict[str, Holding] = {}
         self._by_queue: dict[TreeNode, SortedList] = {}
+        self._unsorted: dict[TreeNode, dict[str, Holding]] = {}
+        """Those who came since somebody last looked: most are gone again before anybody looks for victims."""
         self._with_surplus: dict[TreeNode, SortedList] = {}
 
     def enter(self, holding: Holding) -> None:
         """Count what a workload holds."""
-        self.holdings[holding.workload.name] = holding
+        self._list(holding)
         if holding.queue is not None:
-            self._list(self._by_queue, holding.queue).add(holding)
             self._list_surplus(holding, holding.queue)
             self._count(holding, holding.queue, 1)
+
+    def admit(self, holding: Holding, placement: Placement, *, held: bool = False) -> None:
+        """A workload that held nothing is granted its floor."""
+        assert holding.queue is not None
+        holding.take_up(placement.pods, held=held)
+        self._list(holding)
+        self.ledger.grant(holding.queue, placement.need)
+        if held:
+            self.ledger.hold(holding.queue, placement.need)
+
+    def _list(self, holding: Holding) -> None:
+        name, queue = holding.workload.name, holding.queue
+        self.holdings[name] = holding
+        if queue is not None:
+            if queue not in self._unsorted:
+                self._unsorted[queue] = {}
+                self._by_queue[queue] = SortedList(key=_weight)
+                self._with_surplus[queue] = SortedList(key=_weight)
+            self._unsorted[queue][name] = holding
 
     def forget(self, name: str) -> None:
         """Count it no more."""
         holding = self.holdings.pop(name, None)
         if holding is not None and holding.queue is not None:
-            self._by_queue[holding.queue].remove(holding)
+            if self._unsorted[holding.queue].pop(name, None) is None:
+                self._by_queue[holding.queue].remove(holding)
             if holding.listed:
                 self._with_surplus[holding.queue].remove(holding)
             self._count(holding, holding.queue, -1)
@@ -43,15 +67,10 @@ class Books:
     def _list_surplus(self, holding: Holding, queue: TreeNode) -> None:
         surplus = holding.has_surplus
         if surplus and not holding.listed:
-            self._list(self._with_surplus, queue).add(holding)
+            self._with_surplus[queue].add(holding)
         elif holding.listed and not surplus:
             self._with_surplus[queue].remove(holding)
         holding.listed = surplus
-
-    def _list(self, lists: dict[TreeNode, SortedList], queue: TreeNode) -> SortedList:
-        if queue not in lists:
-            lists[queue] = SortedList(key=attrgetter("weight"))
-        return lists[queue]
 
     def _count(self, holding: Holding, queue: TreeNode, times: int) -> None:
         axes, ledger = self.tree.axes, self.ledger
@@ -85,8 +104,13 @@ class Books:
 
     def of(self, queue: TreeNode) -> Iterable[Holding]:
         """The workloads of a Queue that hold something, who gives way first coming first."""
-        found: Iterable[Holding] = self._by_queue.get(queue, ())
-        return found
+        if queue not in self._unsorted:
+            return ()
+        found = self._by_queue[queue]
+        if self._unsorted[queue]:
+            found.update(self._unsorted[queue].values())
+            self._unsorted[queue].clear()
+        return iter(found)
 
     def with_surplus(self, queue: TreeNode) -> Iterable[Holding]:
         """Of these, the ones that hold more than their floor."""

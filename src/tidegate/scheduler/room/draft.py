@@ -58,6 +58,12 @@ class Draft:
         holding.new = holding.new or not holding.admitted
         holding.admitted = True
 
+    def admit(self, holding: Holding, placement: Placement, *, held: bool = False) -> None:
+        """Give a floor to a workload that is not in the books yet."""
+        self.touched[holding.workload.name] = holding
+        self.books.admit(holding, placement, held=held)
+        holding.new = holding.admitted = True
+
     def start(self, holding: Holding, index: int, flavor: str, count: int) -> None:
         """Let granted pods start that had to wait for others to go."""
         self.touched[holding.workload.name] = holding

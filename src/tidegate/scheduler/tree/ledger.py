@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from operator import mul
+from operator import mul, sub
 from typing import NamedTuple
 
 from tidegate.scheduler.tree.cells import Need
@@ -47,6 +47,10 @@ class Short(NamedTuple):
     """Whether it is a Queue's limit, which counts over all flavors."""
 
 
+_Step = tuple[int, list[int], list[int], list[int]]
+"""Of one node on the way to the root: its index, what is granted, what is guaranteed, what shares are counted in."""
+
+
 class Ledger:
     """Amounts in use below every node."""
 
@@ -54,9 +58,11 @@ class Ledger:
         self.tree = tree
         nodes, width = tree.size, len(tree.axes)
         self.granted = [[0] * width for _ in range(nodes)]
-        self.excess = [[0] * len(tree.axes.resources) for _ in range(nodes)]
         self.shares = [0] * nodes
         self._one_flavor = width == len(tree.axes.resources)
+        """Then an axis is a resource, and what is borrowed of it is known from what is granted."""
+        self._excess = [] if self._one_flavor else [[0] * len(tree.axes.resources) for _ in range(nodes)]
+        self._steps: list[list[_Step]] = [[] for _ in range(nodes)]
         self.keeps = any(node.kept for node in tree.in_order)
         self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
         self.going = [[0] * width for _ in range(nodes)]
@@ -84,10 +90,22 @@ class Ledger:
         """Charge (or with -1, give back) along the path of a Queue."""
         if self.keeps:
             self._take_in(queue, need, times)
+        if not self._one_flavor:
+            self._grant_of_several(queue, need, times)
+            return
+        shares = self.shares
+        for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
+            share = shares[index] if times > 0 else 0
+            for axis, amount in need:
+                granted[axis] = after = granted[axis] + amount * times
+                if times > 0 and (part := (after - guarantee[axis]) * scale[axis]) > share:
+                    share = part
+            shares[index] = share if times > 0 else _largest(map(sub, granted, guarantee), scale)
+
+    def _grant_of_several(self, queue: TreeNode, need: Need, times: int) -> None:
         resource, shares = self.tree.axes.resource, self.shares
-        for node in queue.path:
-            index, guarantee, scale = node.index, node.guarantee, node.scale
-            granted, excess, share = self.granted[index], self.excess[index], shares[index]
+        for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
+            excess, share = self._excess[index], shares[index]
             for axis, amount in need:
                 before = granted[axis]
                 after = granted[axis] = before + amount * times
@@ -97,7 +115,13 @@ class Ledger:
                     share = max(share, excess[place] * scale[place])
                 elif before > free:
                     excess[place] -= before - free
-            shares[index] = share if times > 0 else max(map(mul, excess, scale), default=0)
+            shares[index] = share if times > 0 else _largest(excess, scale)
+
+    def _path(self, queue: TreeNode) -> list[_Step]:
+        """What is looked at, node by node, in every grant to a Queue."""
+        path = [(node.index, self.granted[node.index], node.guarantee, node.scale) for node in queue.path]
+        self._steps[queue.index] = path
+        return path
 
     def _take_in(self, queue: TreeNode, need: Need, times: int) -> None:
         rising = [(axis, amount * times) for axis, amount in need]
@@ -115,15 +139,14 @@ class Ledger:
 
     def share_with(self, node: TreeNode, need: Need) -> int:
         """A node's share if it held this besides."""
-        granted, excess, guarantee = self.granted[node.index], self.excess[node.index], node.guarantee
-        resource, scale, most = self.tree.axes.resource, node.scale, self.shares[node.index]
+        index, guarantee, scale = node.index, node.guarantee, node.scale
+        granted, most = self.granted[index], self.shares[index]
         if self._one_flavor:
             for axis, amount in need:
-                over = granted[axis] + amount - guarantee[axis]
-                if over > 0:
-                    place = resource[axis]
-                    most = max(most, (excess[place] + (amount if over > amount else over)) * scale[place])
+                part = (granted[axis] + amount - guarantee[axis]) * scale[axis]
+                most = max(most, part)
             return most
+        excess, resource = self._excess[index], self.tree.axes.resource
         total: dict[int, int] = {}
         for axis, amount in need:
             over = granted[axis] + amount - guarantee[axis]
@@ -138,12 +161,17 @@ class Ledger:
     def share_without(self, node: TreeNode, need: Need) -> int:
         """A node's share if it held this less."""
         granted, guarantee = self.granted[node.index], node.guarantee
-        excess = self.excess[node.index].copy()
+        if self._one_flavor:
+            excess = list(map(sub, granted, guarantee))
+            for axis, amount in need:
+                excess[axis] -= amount
+            return _largest(excess, node.scale)
+        excess = self._excess[node.index].copy()
         for axis, amount in need:
             over = granted[axis] - guarantee[axis]
             if over > 0:
                 excess[self.tree.axes.resource[axis]] -= min(amount, over)
-        return max(map(mul, excess, node.scale), default=0)
+        return _largest(excess, node.scale)
 
     def granted_anything(self, node: TreeNode) -> bool:
         """Whether anybody below a node holds something that counts."""
@@ -308,6 +336,11 @@ class Ledger:
             if held > limit:
                 over.append(Short(node, tuple(axes), held - limit, limited=True))
         return over
+
+
+def _largest(excess: Iterable[int], scale: Iterable[int]) -> int:
+    """The share of who borrows this much."""
+    return max(0, max(map(mul, excess, scale), default=0))
 
 
 def _along(sums: list[list[int]], queue: TreeNode, need: Need, times: int) -> None:

@@ -22,7 +22,7 @@ from tidegate.workloads import PodFacts, pod_facts
 
 async def read_cluster(client: Client) -> Snapshot:
     """What a server has, as the operator would see it. StatusError where not all of it may be read."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     wanted = (NODES, FLAVORS, CLUSTER_QUEUES, QUEUES, NAMESPACES, WORKLOADS, PODS, PRIORITYCLASSES)
     pages = await asyncio.gather(*(client.list(resource) for resource in wanted))

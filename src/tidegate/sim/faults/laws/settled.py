@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tidegate.controller.applications.form import wanted_form
 from tidegate.controller.applications.gated import GatedPods
