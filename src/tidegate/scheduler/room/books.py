@@ -106,11 +106,11 @@ class Books:
         """The workloads of a Queue that hold something, who gives way first coming first."""
         if queue not in self._unsorted:
             return ()
-        found = self._by_queue[queue]
+        found: Iterable[Holding] = self._by_queue[queue]
         if self._unsorted[queue]:
-            found.update(self._unsorted[queue].values())
+            self._by_queue[queue].update(self._unsorted[queue].values())
             self._unsorted[queue].clear()
-        return iter(found)
+        return found
 
     def with_surplus(self, queue: TreeNode) -> Iterable[Holding]:
         """Of these, the ones that hold more than their floor."""
