@@ -29,6 +29,7 @@ from tidegate.scheduler.outcome import carried_out, decisions
 from tidegate.scheduler.plan import Plan, Waiting
 from tidegate.scheduler.policies import BUILT_IN, Policies
 from tidegate.scheduler.report import standings, waiting
+from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.giveback import must_give_back
@@ -117,7 +118,8 @@ class Planner:
             for queue in self._deserved.news():
                 self._line.changed(queue)
         known = Known(self._workloads, self._kept_out, self._active)
-        cycle = Cycle(Draft(self._books, self._deserved, now), self._line, self._empty, known)
+        draft = Draft(self._books, self._deserved, self._above, now)
+        cycle = Cycle(draft, self._line, self._empty, known)
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
         self._crowded.clear()
         cycle.take_back(self._unsettled, crowded, self._held)
@@ -161,8 +163,8 @@ class Planner:
         self._tree = Tree(self._snapshot, cells)
         self._books = Books(self._tree)
         self._deserved = Deserved(self._tree, self.policies, self._snapshot)
-        self._hopes = Hopes(self._books, self._deserved)
-        self._line = Line(self._tree, self._books.ledger, self.policies, self._hopes)
+        self._above = Above(self._books.ledger, self._deserved)
+        self._line = Line(self._tree, self._books.ledger, self.policies, Hopes(self._books, self._deserved))
         self._empty = Ledger(self._tree)
         self._unknown_policies = tuple(
             sorted(node.name for node in self._tree.in_order if node.spec and node.spec.policy not in self.policies)

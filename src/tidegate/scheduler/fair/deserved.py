@@ -74,6 +74,12 @@ class Deserved:
         moved, self._fill.moved = self._fill.moved, set()
         return moved
 
+    def moves(self) -> set[TreeNode]:
+        """The same for who asks how far somebody is above what they deserve."""
+        if not self.settled:
+            self._settle()
+        return self._fill.ledger.news()
+
     def _open(self, workload: Workload) -> None:
         """Demand changes."""
         self.settled = False

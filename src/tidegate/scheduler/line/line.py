@@ -24,8 +24,8 @@ from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
-Hopes = Callable[[Row], bool]
-"""Whether an ask that does not fit might have room made for it, or held."""
+Hopes = Callable[[TreeNode], Callable[[Row], bool]]
+"""Of a Queue: whether one of its asks that does not fit might have room made for it, or held."""
 
 
 class Line:
@@ -253,17 +253,23 @@ class Line:
         """The first that fits, or the first that does not but may hope, whose turn comes first."""
         fitting: list[Row] = []
         hopeful: list[Row] = []
+        hopes: Callable[[Row], bool] | None = None
         for row in self._rows[queue.index].values():
-            if not row.failed:
-                if self._fits(row, ceiling):
-                    fitting.append(row)
-                elif (self._room_is_held and row in self._ending) or (self._hopes is not None and self._hopes(row)):
+            if row.failed:
+                continue
+            if self._fits(row, ceiling):
+                fitting.append(row)
+            elif self._room_is_held and row in self._ending:
+                hopeful.append(row)
+            elif self._hopes is not None:
+                hopes = hopes or self._hopes(queue)
+                if hopes(row):
                     hopeful.append(row)
         fits = self._ask(min(fitting, key=_order), True) if fitting else None
-        hopes = self._ask(min(hopeful, key=_order), False) if hopeful else None
-        if fits is None or hopes is None:
-            return fits or hopes
-        return min(fits, hopes, key=self._place)
+        might = self._ask(min(hopeful, key=_order), False) if hopeful else None
+        if fits is None or might is None:
+            return fits or might
+        return min(fits, might, key=self._place)
 
     def _fits(self, row: Row, ceiling: Ceiling) -> bool:
         """Whether there is room for a row, as far as a ceiling tells; where it has a choice of flavors, or others keep

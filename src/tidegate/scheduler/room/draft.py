@@ -9,6 +9,7 @@ from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.line.asks import Placement
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
+from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.snapshot import Instant
 
@@ -39,10 +40,11 @@ class Taken:
 class Draft:
     """The only place where holdings change while a plan is made."""
 
-    def __init__(self, books: Books, deserved: Deserved, now: Instant) -> None:
+    def __init__(self, books: Books, deserved: Deserved, above: Above, now: Instant) -> None:
         self.books = books
         self.ledger = books.ledger
         self.deserved = deserved
+        self.above = above
         self.now = now
         self.taken: dict[Taken, None] = {}
         self._for: dict[str, dict[Taken, None]] = {}

@@ -56,8 +56,10 @@ class _OverQuota:
         self.short = self.draft.ledger.excesses(node)
         return bool(self.short)
 
-    def enter(self, node: TreeNode) -> bool:
-        return self.draft.ledger.granted_anything(node) and any(self._helps(node, lack) for lack in self.short)
+    def below(self, node: TreeNode) -> Iterable[TreeNode]:
+        for child in node.children:
+            if self.draft.ledger.granted_anything(child) and any(self._helps(child, lack) for lack in self.short):
+                yield child
 
     def _helps(self, node: TreeNode, lack: Short) -> bool:
         """What is taken from a node that keeps as much for itself is not free for others; it is no longer held, though,

@@ -22,7 +22,7 @@ taken twice for one ask.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.fair.deserved import Deserved
@@ -48,7 +48,7 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
             # Enough pods are leaving already. What others gave up a moment ago may be claimed; for those that leave
             # anyway everybody waits, instead of taking more.
             return placement if draft.ledger.frees_enough(ask.queue, placement.need) else None
-        if _take(ask, draft, placement, rights):
+        if rights.finds_somebody and _take(ask, draft, placement, rights):
             return placement
     return None
 
@@ -61,12 +61,19 @@ class Hopes:
         self._books = books
         self._deserved = deserved
 
-    def __call__(self, row: Row) -> bool:
-        queue = row.queue
-        if row.kind.impatient or (row.kind.is_floor and _takes_within(queue, self._books)):
-            return True
-        due, ledger = self._deserved.share(queue), self._books.ledger
-        return any(ledger.share_with(queue, way.need) <= due for way in in_one_flavor_each(row))
+    def __call__(self, queue: TreeNode) -> Callable[[Row], bool]:
+        """Asked of the rows of a Queue."""
+        takes_within = _takes_within(queue, self._books)
+        due, share_with = self._deserved.share(queue), self._books.ledger.share_with
+
+        def hopes(row: Row) -> bool:
+            if row.kind.impatient or (takes_within and row.kind.is_floor):
+                return True
+            if row.only is not None:
+                return share_with(queue, row.only.need) <= due
+            return any(share_with(queue, way.need) <= due for way in in_one_flavor_each(row))
+
+        return hopes
 
 
 def _takes_within(queue: TreeNode, books: Books) -> bool:
@@ -122,19 +129,27 @@ class _Rights:
         # Nobody outside of this node can be asked to give way.
         self.scope = ask.queue.path[min(len(self.modest), len(ask.queue.path) - 1)]
 
+        self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
+
     @property
     def any(self) -> bool:
-        if self.modest:
-            return True
-        return self.ask.kind.is_floor and _takes_within(self.ask.queue, self.draft.books)
+        return bool(self.modest) or self.takes_within
 
-    def enter(self, node: TreeNode) -> bool:
-        """Whether anything below a node might be taken at all."""
-        if node in self.path:
-            return not node.is_queue or self.ask.kind.is_floor
+    @property
+    def finds_somebody(self) -> bool:
+        """Whether there might be anybody to take from."""
+        by_priority = self.across is AcrossQueues.LOWER_PRIORITY
+        return self.takes_within or by_priority or self.draft.above.beside(self.ask.queue)
+
+    def below(self, node: TreeNode) -> Iterator[TreeNode]:
+        """The children of a node from which anything might be taken at all."""
+        others = self.draft.above.among(node)
         if self.across is AcrossQueues.LOWER_PRIORITY:
-            return any(self.draft.ledger.granted[node.index])
-        return self.draft.ledger.shares[node.index] > self.draft.deserved.share(node)
+            others = filter(self.draft.ledger.granted_anything, node.children)
+        yield from (child for child in others if child not in self.path)
+        for child in self.path:
+            if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
+                yield child
 
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""

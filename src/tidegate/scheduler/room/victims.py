@@ -24,8 +24,8 @@ Unit = list[tuple[int, str, int]]
 class Rights(Protocol):
     """What may be taken."""
 
-    def enter(self, node: TreeNode) -> bool:
-        """Whether anything below a node might be taken at all."""
+    def below(self, node: TreeNode) -> Iterable[TreeNode]:
+        """The children of a node from which anything might be taken at all."""
 
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
@@ -60,8 +60,10 @@ class Victims:
             yield node
             return
         ledger, deserved = self.draft.ledger, self.draft.deserved
-        children = [child for child in node.children if self.rights.enter(child)]
-        for child in sorted(children, key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)):
+        most_above_first = sorted(
+            self.rights.below(node), key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)
+        )
+        for child in most_above_first:
             yield from self._queues(child)
 
     def _shrink(self, holding: Holding, wanted: set[int]) -> Taken | None:

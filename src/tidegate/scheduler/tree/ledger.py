@@ -63,6 +63,7 @@ class Ledger:
         """Then an axis is a resource, and what is borrowed of it is known from what is granted."""
         self._excess = [] if self._one_flavor else [[0] * len(tree.axes.resources) for _ in range(nodes)]
         self._steps: list[list[_Step]] = [[] for _ in range(nodes)]
+        self._news: set[TreeNode] = set()
         self.keeps = any(node.kept for node in tree.in_order)
         self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
         self.going = [[0] * width for _ in range(nodes)]
@@ -90,6 +91,7 @@ class Ledger:
         """Charge (or with -1, give back) along the path of a Queue."""
         if self.keeps:
             self._take_in(queue, need, times)
+        self._news.add(queue)
         if not self._one_flavor:
             self._grant_of_several(queue, need, times)
             return
@@ -116,6 +118,11 @@ class Ledger:
                 elif before > free:
                     excess[place] -= before - free
             shares[index] = share if times > 0 else _largest(excess, scale)
+
+    def news(self) -> set[TreeNode]:
+        """The Queues that were granted something, or gave something back, since this was last asked."""
+        news, self._news = self._news, set()
+        return news
 
     def _path(self, queue: TreeNode) -> list[_Step]:
         """What is looked at, node by node, in every grant to a Queue."""
