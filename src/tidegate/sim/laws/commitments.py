@@ -45,9 +45,9 @@ def _kept(place: Place, cell: Cell) -> int:
 
 def _taken(place: Place, cell: Cell, sums: Mapping[str, Amounts]) -> int:
     """What a place takes from its parent: what is kept counts as taken, also while idle."""
-    if not place.children:
-        return sums.get(place.name, {}).get(cell, 0)
-    return max(place.kept.get(cell, 0), sum(_taken(child, cell, sums) for child in place.children))
+    below = (_taken(child, cell, sums) for child in place.children)
+    held = sum(below) if place.children else sums.get(place.name, {}).get(cell, 0)
+    return max(place.kept.get(cell, 0), held)
 
 
 def _shown(nano: int) -> str:
