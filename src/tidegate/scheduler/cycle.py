@@ -177,11 +177,10 @@ class Cycle:
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
         self._waits = True
-        strict = ask.queue.rules.ordering is Ordering.STRICT
-        if (strict or ask.kind.impatient) and can_ever_fit(ask, self.empty, self.books.holdings.get(ask.name)):
-            if strict:
-                self.line.block(ask)
-                return
+        if ask.queue.rules.ordering is Ordering.STRICT:
+            self.line.block(ask)
+            return
+        if ask.kind.impatient and can_ever_fit(ask, self.empty, self.books.holdings.get(ask.name)):
             self.held_room.hold(ask)
             self.line.room_is_held(self.held_room.holds)
         self.line.set_aside(ask)
