@@ -1,8 +1,9 @@
 """What everybody deserves, by brute force: the sentences of the design carried out one after the other.
 
 The whole capacity is handed out from empty, in whole asks: every turn goes down from the root, at each level into the
-child whose share *counted with its ask granted* is smallest, to a Queue and its first ask that fits. Nothing is kept from
-one turn to the next, every sum is made anew, and whether an ask fits is asked of law 1. Slow, and hard to get wrong.
+child whose share *counted with its ask granted* is smallest, to a Queue and its first ask that fits. Nothing is kept
+from one turn to the next, every sum is made anew, and whether an ask fits is asked of law 1. Slow, and hard to get
+wrong.
 """
 
 from __future__ import annotations
