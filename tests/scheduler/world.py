@@ -57,6 +57,20 @@ class World:
         if allocatable:
             self.node("node", **allocatable)
 
+    def __repr__(self) -> str:
+        """All there is, a line each, for whoever reads of a history that broke a law."""
+        told = [f"World(stop={self.there.delays.stop}) at {self.now}s"]
+        told += [f"node {one.name} {dict(one.labels)} {one.allocatable.quantities()}" for one in self.nodes.values()]
+        told += [f"flavor {name} {one.node_labels}" for name, one in self.flavors.items()]
+        for name, rules in self.cluster_queues.items():
+            told.append(f"cluster queue {name} {_short(rules)}")
+        told += [f"queue {name} {_short(one)}" for name, one in self.queues.items()]
+        for name, workload in self.workloads.items():
+            times = f"created {workload.created} admitted {workload.admitted_at} runs {workload.max_run_seconds}"
+            told.append(f"workload {name} priority {workload.priority} {times}")
+            told += [f"  {_short(pod_set)}" for pod_set in workload.pod_sets]
+        return "\n".join(told)
+
     def planned_by(self, planner: Planning) -> None:
         """Another planner decides from now on."""
         self.simulation.planner = planner
@@ -83,9 +97,8 @@ class World:
 
     @now.setter
     def now(self, moment: int) -> None:
-        """Time passes, and what is due by then happens: pods that had to go are gone, who has to end in time ends."""
-        self.there.now = moment
-        self.there.agenda.happen(moment)
+        """Time passes, and what is due happens when it is due: pods that had to go are gone, patience ends."""
+        self.simulation.go_to(moment)
 
     def submit(self, name: str, *pod_sets: PodSet, queue: str, **fields: Any) -> None:
         groups = [_group(pod_set) for pod_set in pod_sets]
@@ -177,3 +190,7 @@ def _group(pod_set: PodSet) -> PodGroup:
         mixes=pod_set.mixes,
         ended=pod_set.ended,
     )
+
+
+def _short(value: Any) -> str:
+    return ", ".join(f"{name}={some}" for name, some in msgspec.to_builtins(value, enc_hook=str).items() if some)
