@@ -135,11 +135,12 @@ class HandingOut:
 
         def order(child: Place, offer: tuple[Wish, dict[str, int] | None]) -> tuple[object, ...]:
             wish, pods = offer
-            key: tuple[object, ...] = (self._share_with(child, wish, pods),)
+            share = self._share_with(child, wish, pods)
+            key: tuple[object, ...] = (share,)
             if policy == "fifo":
-                key = ()
+                key = (share > 0,)
             elif policy == "priority":
-                key = (-wish.priority, *key)
+                key = (share > 0, -wish.priority, share)
             # A standing request is behind all that workloads ask for.
             return (*key, wish.standing, wish.created, child.name)
 
