@@ -47,23 +47,23 @@ def workload(chance: Random, world: World, number: int) -> Workload:
     return Workload(name=name, queue=queue, created=created, priority=priority, pod_sets=pod_sets)
 
 
-def change(chance: Random, world: World, number: int) -> None:
+def change(chance: Random, world: World, demand: dict[str, Workload], number: int) -> None:
     """Somebody comes, goes, or wants something else."""
-    known = sorted(world.workloads)
+    known = sorted(demand)
     what = chance.choice(["come", "come", "go", "end", "resize"])
     if what == "come" or not known:
         new = workload(chance, world, number)
-        world.workloads[new.name] = new
+        demand[new.name] = new
         return
     name = chance.choice(known)
-    old = world.workloads[name]
+    old = demand[name]
     first = old.pod_sets[0]
     if what == "go":
-        del world.workloads[name]
+        del demand[name]
     elif what == "end" and first.ended < first.count:
-        world.workloads[name] = replace(old, pod_sets=(replace(first, ended=first.ended + 1),))
+        demand[name] = replace(old, pod_sets=(replace(first, ended=first.ended + 1),))
     elif what == "resize":
-        world.workloads[name] = replace(old, pod_sets=(replace(first, count=first.floor + chance.randint(0, 5)),))
+        demand[name] = replace(old, pod_sets=(replace(first, count=first.floor + chance.randint(0, 5)),))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
@@ -71,22 +71,23 @@ def change(chance: Random, world: World, number: int) -> None:
 def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
     chance = Random(seed)
     world = tree_of(chance)
+    demand: dict[str, Workload] = {}
     for number in range(chance.randint(0, 30)):
         new = workload(chance, world, number)
-        world.workloads[new.name] = new
+        demand[new.name] = new
     tree = Tree(world.snapshot())
     kept = Deserved(tree, BUILT_IN, world.snapshot())
     known: dict[str, Workload] = {}
     for step in range(STEPS):
-        for name in known.keys() - world.workloads.keys():
+        for name in known.keys() - demand.keys():
             kept.forget(name)
-        for new in world.workloads.values():
+        for new in demand.values():
             kept.want(new)
-        known = dict(world.workloads)
+        known = dict(demand)
         anew = Deserved(tree, BUILT_IN, world.snapshot())
-        for new in world.workloads.values():
+        for new in demand.values():
             anew.want(new)
         for node in tree.in_order:
             assert kept.amounts(node) == anew.amounts(node), (seed, step, node.name)
         for _ in range(chance.randint(1, 2)):
-            change(chance, world, 100 + step)
+            change(chance, world, demand, 100 + step)

@@ -11,8 +11,9 @@ RESOURCES = ("cpu", "memory")
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    """One or two flavors, a tree of up to three levels, queues at any of its nodes, workloads that all just arrived."""
-    world = World()
+    """One or two flavors, a tree of up to three levels, queues at any of its nodes, workloads that all just arrived;
+    pods that go at once, or take their time."""
+    world = World(stop=draw(st.sampled_from([0, 0, 2, 40])))
     flavors = draw(st.sampled_from([("default",), ("default", "fast")]))
     if len(flavors) > 1:
         for flavor in flavors:

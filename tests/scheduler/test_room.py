@@ -6,8 +6,8 @@ from tests.scheduler.world import World, pods, quotas
 from tidegate.scheduler import Rule, message
 
 
-def two_teams(cpu: str = "10", **rules: object) -> World:
-    world = World(cpu=cpu)
+def two_teams(cpu: str = "10", *, stop: int = 0, **rules: object) -> World:
+    world = World(cpu=cpu, stop=stop)
     for team in "ab":
         world.cluster_queue(team, parent="root", preemption=rules)
         world.queue(f"{team}/q", team)
@@ -77,10 +77,9 @@ def test_a_waiting_floor_takes_surplus_of_its_own_queue() -> None:
 
 
 def test_room_is_held_for_whom_it_was_made_until_the_pods_are_gone() -> None:
-    world = two_teams()
+    world = two_teams(stop=5)
     world.submit("a/w", pods(10, 0, cpu="1"), queue="a/q")
     world.settle()
-    world.lingering = True
     world.submit("b/w", pods(5, cpu="1"), queue="b/q", created=1)
     world.now = 1
     world.cycle()
@@ -88,8 +87,7 @@ def test_room_is_held_for_whom_it_was_made_until_the_pods_are_gone() -> None:
     world.submit("a/other", pods(1, cpu="1"), queue="a/q", created=1)
     assert world.settle(1).is_empty is True
     assert world.reason("b/w") == "WaitingForPreempted"
-    world.let_go()
-    world.settle(2)
+    world.settle(6)
     assert not any(world.workloads["b/w"].pod_sets[0].held.values())
     assert world.reason("b/w") is None
 

@@ -1,4 +1,4 @@
-"""A little world for plans: builders in one line each, and a way to carry a Plan out and plan again."""
+"""A little world for plans: the simulator's, with builders in one line each. Every Plan is judged by the laws."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec
 from tidegate.model.kinds.flavor import ResourceFlavorSpec
 from tidegate.model.kinds.queue import QueueSpec
 from tidegate.model.resources import Resources
 from tidegate.model.values import parse_value
-from tidegate.scheduler import Node, Plan, PodSet, Snapshot, Waiting, Workload, plan
-
-MOST_CYCLES = 40
+from tidegate.scheduler import Node, Plan, PodSet, Waiting, Workload
+from tidegate.sim import world as simulated
+from tidegate.sim.simulation import Planning, Simulation
+from tidegate.sim.world import Application, Delays, PodGroup
+from tidegate.sim.world.pods import Phase
 
 
 def spec(kind: Any, **fields: Any) -> Any:
@@ -43,21 +44,38 @@ def pods(
 
 
 class World:
-    """A cluster whose pods start and go at once, unless `lingering` says that they stay."""
+    """A cluster whose pods start at once, and go `stop` seconds after they were taken back."""
 
-    def __init__(self, **allocatable: str) -> None:
-        self.now = 0
-        self.nodes: dict[str, Node] = {}
-        self.flavors: dict[str, ResourceFlavorSpec] = {}
-        self.cluster_queues: dict[str, ClusterQueueSpec] = {}
-        self.queues: dict[str, QueueSpec] = {}
-        self.workloads: dict[str, Workload] = {}
-        self.lingering = False
-        self.shrinks: Counter[str] = Counter()
-        self.evictions: Counter[str] = Counter()
-        self.last: Plan | None = None
+    def __init__(self, *, stop: int = 0, **allocatable: str) -> None:
+        self.there = simulated.World(Delays(stop=stop))
+        self.simulation = Simulation(self.there)
+        self.nodes = self.there.nodes
+        self.flavors = self.there.flavors
+        self.cluster_queues = self.there.cluster_queues
+        self.queues = self.there.queues
+        self.snapshot = self.there.snapshot
         if allocatable:
             self.node("node", **allocatable)
+
+    def __repr__(self) -> str:
+        """All there is, a line each, for whoever reads of a history that broke a law."""
+        told = [f"World(stop={self.there.delays.stop}) at {self.now}s"]
+        told += [f"node {one.name} {dict(one.labels)} {one.allocatable.quantities()}" for one in self.nodes.values()]
+        told += [f"flavor {name} {one.node_labels}" for name, one in self.flavors.items()]
+        for name, rules in self.cluster_queues.items():
+            told.append(f"cluster queue {name} {_short(rules)}")
+        told += [f"queue {name} {_short(one)}" for name, one in self.queues.items()]
+        for name, workload in self.workloads.items():
+            times = f"created {workload.created} admitted {workload.admitted_at} runs {workload.max_run_seconds}"
+            told.append(f"workload {name} priority {workload.priority} {times}")
+            told += [f"  {_short(pod_set)}" for pod_set in workload.pod_sets]
+        return "\n".join(told)
+
+    def planned_by(self, planner: Planning) -> None:
+        """Another planner decides from now on."""
+        self.simulation.planner = planner
+
+    # What there is.
 
     def node(self, name: str, labels: Mapping[str, str] | None = None, **allocatable: str) -> None:
         self.nodes[name] = Node(name=name, labels=labels or {}, allocatable=Resources.parse(allocatable))
@@ -71,123 +89,108 @@ class World:
     def queue(self, name: str, cluster_queue: str = "root", **fields: Any) -> None:
         self.queues[name] = spec(QueueSpec, clusterQueue=cluster_queue, **fields)
 
+    # What happens.
+
+    @property
+    def now(self) -> int:
+        return self.there.now
+
+    @now.setter
+    def now(self, moment: int) -> None:
+        """Time passes, and what is due happens when it is due: pods that had to go are gone, patience ends."""
+        self.simulation.go_to(moment)
+
     def submit(self, name: str, *pod_sets: PodSet, queue: str, **fields: Any) -> None:
+        groups = [_group(pod_set) for pod_set in pod_sets]
         created = fields.pop("created", self.now)
-        self.workloads[name] = Workload(name=name, queue=queue, created=created, pod_sets=pod_sets, **fields)
+        self.there.submit(Application(name=name, queue=queue, created=created, pod_groups=groups, **fields))
 
     def resize(self, name: str, count: int) -> None:
-        workload = self.workloads[name]
-        self.workloads[name] = replace(workload, pod_sets=(replace(workload.pod_sets[0], count=count),))
+        """The first pod set is to have so many pods."""
+        self.there.resize(name, self._first(name), count)
 
     def end(self, name: str) -> None:
-        del self.workloads[name]
+        self.there.delete(name)
 
     def succeed(self, name: str, pods: int = 1) -> None:
         """Pods of the first pod set end well."""
-        workload = self.workloads[name]
-        first, *rest = workload.pod_sets
-        for _ in range(pods):
-            flavor = next(flavor for flavor, count in sorted(first.granted.items()) if count)
-            granted = _more(first.granted, {flavor: -1})
-            first = replace(first, granted=granted, present=_more(first.present, {flavor: -1}), ended=first.ended + 1)
-        self.workloads[name] = replace(workload, pod_sets=(first, *rest))
+        self.there.succeed(name, self._first(name), pods)
 
-    def snapshot(self) -> Snapshot:
-        return Snapshot(
-            nodes=tuple(self.nodes.values()),
-            flavors=self.flavors,
-            cluster_queues=self.cluster_queues,
-            queues=self.queues,
-            workloads=tuple(self.workloads.values()),
-        )
+    def _first(self, name: str) -> str:
+        return self.there.applications[name].pod_groups[0].name
+
+    # What is decided.
 
     def cycle(self) -> Plan:
-        """Plan once and carry it out."""
-        self.last = plan(self.snapshot(), self.now)
-        self.carry_out(self.last)
-        return self.last
+        """Something happened: plan once, and carry it out."""
+        self.simulation.happened()
+        return self._judged(self.simulation.cycle())
 
     def settle(self, at: int | None = None) -> Plan:
         """Plan until nothing changes hands any more; fails if that never comes."""
         self.now = self.now if at is None else at
-        for _ in range(MOST_CYCLES):
-            if self.cycle().is_empty:
-                assert self.last is not None
-                return self.last
-        raise AssertionError(f"does not settle: {self.last}")
+        return self._judged(self.simulation.settle())
 
-    def carry_out(self, decided: Plan) -> None:
-        for eviction in decided.evictions:
-            self.evictions[eviction.workload] += 1
-            workload = self.workloads[eviction.workload]
-            self.workloads[eviction.workload] = replace(
-                workload,
-                pod_sets=tuple(self._gone(replace(pod_set, granted={}, held={})) for pod_set in workload.pod_sets),
-                admitted_at=None,
-                waiting_since=self.now,
-                evictions=workload.evictions + 1,
-                requeue_at=eviction.requeue_at,
-            )
-        for shrink in decided.shrinks:
-            self.shrinks[shrink.workload] += 1
-            self._change(shrink.workload, shrink.pods, -1)
-        for grant in decided.grants:
-            self._change(grant.workload, grant.pods, 1, grant.held)
-            if grant.admits:
-                self.workloads[grant.workload] = replace(self.workloads[grant.workload], admitted_at=self.now)
-        for start in decided.starts:
-            self._change(start.workload, {}, 1, {name: _more({}, by, -1) for name, by in start.pods.items()})
+    def _judged(self, decided: Plan) -> Plan:
+        assert not self.simulation.breaches, [f"at {at}s {breach}" for at, breach in self.simulation.breaches]
+        return decided
 
-    def _change(self, name: str, changes: Any, sign: int, held: Any = None) -> None:
-        workload = self.workloads[name]
-        changed = []
-        for pod_set in workload.pod_sets:
-            granted = _more(pod_set.granted, changes.get(pod_set.name, {}), sign)
-            waiting = _more(pod_set.held, (held or {}).get(pod_set.name, {}))
-            waiting = {flavor: min(count, granted.get(flavor, 0)) for flavor, count in waiting.items()}
-            if sign < 0:  # Those that had not started go first.
-                lost = changes.get(pod_set.name, {})
-                waiting = {flavor: max(0, pod_set.held.get(flavor, 0) - lost.get(flavor, 0)) for flavor in pod_set.held}
-            changed.append(self._gone(replace(pod_set, granted=granted, held=waiting)))
-        self.workloads[name] = replace(workload, pod_sets=tuple(changed))
+    # How things are.
 
-    def _gone(self, pod_set: PodSet) -> PodSet:
-        """Pods follow what is granted and free to start; those that have to go stay while pods linger."""
-        running = {flavor: count - pod_set.held.get(flavor, 0) for flavor, count in pod_set.granted.items()}
-        if self.lingering:
-            running = {
-                flavor: max(running.get(flavor, 0), pod_set.present.get(flavor, 0))
-                for flavor in {*running, *pod_set.present}
-            }
-        return replace(pod_set, present=running)
+    @property
+    def last(self) -> Plan:
+        assert self.simulation.plan is not None
+        return self.simulation.plan
 
-    def let_go(self) -> None:
-        """The pods that linger without a grant are gone."""
-        self.lingering = False
-        for name, workload in self.workloads.items():
-            self.workloads[name] = replace(workload, pod_sets=tuple(map(self._gone, workload.pod_sets)))
+    @property
+    def workloads(self) -> dict[str, Workload]:
+        """As the scheduler sees them."""
+        return {name: one.view() for name, one in self.there.waiting_or_running.items()}
+
+    @property
+    def shrinks(self) -> Counter[str]:
+        return +Counter({name: one.shrinks for name, one in self.there.applications.items()})
+
+    @property
+    def evictions(self) -> Counter[str]:
+        return +Counter({name: one.evictions for name, one in self.there.applications.items()})
 
     def granted(self, name: str) -> int | dict[str, int]:
         """Pods of the first pod set: a number if all are of one flavor."""
-        by_flavor = {flavor: count for flavor, count in self.workloads[name].pod_sets[0].granted.items() if count}
+        by_flavor = self.there.applications[name].pod_groups[0].granted
         return by_flavor if len(by_flavor) > 1 else sum(by_flavor.values())
 
+    def pods(self, name: str) -> int:
+        """Pods of the first pod set that run, or start."""
+        group = self.there.applications[name].pod_groups[0]
+        return sum(group.counts(Phase.STARTING, Phase.RUNNING).values())
+
     def admitted(self, name: str) -> bool:
-        return self.workloads[name].admitted_at is not None
+        return self.there.applications[name].admitted_at is not None
 
     def reason(self, name: str) -> str | None:
         found = self.waiting(name)
         return found.reason.value if found else None
 
     def waiting(self, name: str) -> Waiting | None:
-        assert self.last is not None
         return next((waiting for waiting in self.last.waiting if waiting.workload == name), None)
 
     def deserved(self, name: str, resource: str = "cpu") -> str:
-        assert self.last is not None
         return self.last.standings[name].deserved.total().quantities().get(resource, "0")
 
 
-def _more(counts: Mapping[str, int], more: Mapping[str, int], sign: int = 1) -> dict[str, int]:
-    total = {flavor: counts.get(flavor, 0) + sign * more.get(flavor, 0) for flavor in {*counts, *more}}
-    return {flavor: count for flavor, count in sorted(total.items()) if count}
+def _group(pod_set: PodSet) -> PodGroup:
+    return PodGroup(
+        name=pod_set.name,
+        count=pod_set.count,
+        floor=pod_set.floor,
+        step=pod_set.step,
+        requests=pod_set.requests,
+        node_selector=dict(pod_set.node_selector),
+        mixes=pod_set.mixes,
+        ended=pod_set.ended,
+    )
+
+
+def _short(value: Any) -> str:
+    return ", ".join(f"{name}={some}" for name, some in msgspec.to_builtins(value, enc_hook=str).items() if some)

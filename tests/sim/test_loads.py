@@ -16,7 +16,7 @@ from tidegate.model.resources import Resources
 from tidegate.sim.load.trace import read_jobs
 from tidegate.sim.results.measures import percentile, summary
 from tidegate.sim.scenario.playing import Result, play
-from tidegate.sim.scenario.reading import read_scripts
+from tidegate.sim.scenario.reading import read_scripts, script_of_trace
 from tidegate.sim.scenario.source import MalformedError
 from tidegate.sim.simulation import Simulation
 
@@ -147,9 +147,34 @@ def test_units_and_columns_are_the_files_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Submit, Duration ,CPU,Memory,User\n3,60,2,,ann\n",
+        "submit;duration;cpu;memory;user\n3;60;2;;ann\n",
+        "submit\tduration\tcpu\tmemory\tuser\n3\t60\t2\t0\tann\n",
+        "user,submit,end,cpu,memory\nann,3,63,2,\n",
+        "\ufeffsubmit,duration,end,cpu,memory,user\r\n3,60,4,2,,ann\r\n",
+    ],
+)
+def test_a_trace_may_be_written_as_others_write_theirs(text: str, tmp_path: Path) -> None:
+    (job,) = read_jobs(Trace(file="jobs.csv"), write(tmp_path, text))
+    assert (job.seconds, job.user, job.requests) == (60, "ann", Resources.parse({"cpu": "2"}))
+
+
+def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -> None:
+    path = write(tmp_path, "submit,duration,cpu,memory,user\n0,5,1,1,A b\n0,5,1,1,a-b\n0,5,1,1,A b\n")
+    script = script_of_trace(path, {"cpu": "9", "memory": "9"})
+    queues = sorted(one.queue for one in play(script).world.applications.values())
+    assert queues == ["a-b-2/default", "a-b/default", "a-b/default"]
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", ":1: has no column submit, duration, cpu, memory, user; "),
+        ("", ":1: has no column submit, duration (or end), cpu, memory, user; "),
+        ("submit,duration,cpu,memory,user\n", ":1: has no jobs; "),
+        ("submit,duration,cpu,memory,user\n1,2,,,a\n", ":2: cpu: is empty; "),
+        ("submit,end,cpu,memory,user\n5,4,1,1,a\n", ":2: end: is before submit; "),
         ("submit,duration,cpu,memory\n", ":1: has no column user; "),
         ("submit,duration,cpu,memory,user\n1,2,3,4\n", ":2: user: is empty; "),
         ("submit,duration,cpu,memory,user\n1,2,3,4,a\nx,2,3,4,a\n", ':3: submit: "x" is not a number; '),

@@ -24,6 +24,7 @@ from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.rights import make_room
+from tidegate.scheduler.room.victims import Unit
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
@@ -131,26 +132,40 @@ class Cycle:
         newest_first = list(self.draft.taken)[::-1]
         for taken in sorted(newest_first, key=self._above):
             queue = taken.holding.queue
-            if taken.needed_by is None or queue is None or not self._can_be_undone(taken):
+            instead = self._got_instead(taken)
+            if taken.needed_by is None or queue is None or instead is None:
                 continue
+            given_up = self.draft.give_up(taken.holding, instead)
             self.draft.undo(taken)
             if self.draft.ledger.is_crowded(queue):
                 self.draft.take_again(taken)
+                self.draft.put_back(taken.holding, given_up)
             else:
                 self.line.changed(queue)
                 given_back = True
         return given_back
 
-    def _can_be_undone(self, taken: Taken) -> bool:
-        """Whether its holder is still there to get it, and has not got as much again meanwhile."""
+    def _got_instead(self, taken: Taken) -> Unit | None:
+        """Pods its holder was given meanwhile, of other flavors, and has to give up to get these back; None if it is
+        not there to get them, or has as many again."""
         holding = taken.holding
         if taken.evicts:
-            return not holding.admitted
-        pods: dict[int, int] = {}
+            return None if holding.admitted else []
+        lost: dict[int, int] = {}
         for some in taken.pods:
-            pods[some.index] = pods.get(some.index, 0) + some.count
-        wanted = holding.workload.pod_sets
-        return holding.admitted and all(holding.count(at) + more <= wanted[at].wanted for at, more in pods.items())
+            lost[some.index] = lost.get(some.index, 0) + some.count
+        instead: Unit = []
+        for at, pods in lost.items():
+            pod_set = holding.workload.pod_sets[at]
+            too_many = max(0, holding.count(at) + pods - pod_set.wanted)
+            for flavor, count in sorted(holding.granted[at].items()):
+                new = min(too_many, count - pod_set.granted.get(flavor, 0))
+                if new > 0:
+                    instead.append((at, flavor, new))
+                    too_many -= new
+            if too_many:
+                return None
+        return instead if holding.admitted else None
 
     def _above(self, taken: Taken) -> Fraction:
         queue = taken.holding.queue
@@ -181,11 +196,10 @@ class Cycle:
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
         self._waits = True
-        strict = ask.queue.rules.ordering is Ordering.STRICT
-        if (strict or ask.kind.impatient) and can_ever_fit(ask, self.empty, self.books.holdings.get(ask.name)):
-            if strict:
-                self.line.block(ask)
-                return
+        if ask.queue.rules.ordering is Ordering.STRICT:
+            self.line.block(ask)
+            return
+        if ask.kind.impatient and can_ever_fit(ask, self.empty, self.books.holdings.get(ask.name)):
             self.held_room.hold(ask)
             self.line.room_is_held(self.held_room.holds)
         self.line.set_aside(ask)

@@ -22,7 +22,9 @@ from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.cycle import Cycle, Known
 from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.fair.deserved import Deserved
+from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.gate import allowed, kept_out
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.outcome import carried_out, decisions
@@ -164,8 +166,9 @@ class Planner:
         self._books = Books(self._tree)
         self._deserved = Deserved(self._tree, self.policies, self._snapshot)
         self._above = Above(self._books.ledger, self._deserved)
-        self._line = Line(self._tree, self._books.ledger, self.policies, Hopes(self._books, self._deserved))
         self._empty = Ledger(self._tree)
+        hopes = Hopes(self._books, self._deserved)
+        self._line = Line(self._tree, self._books.ledger, self.policies, self._can_ever_fit, hopes)
         self._unknown_policies = tuple(
             sorted(node.name for node in self._tree.in_order if node.spec and node.spec.policy not in self.policies)
         )
@@ -180,6 +183,9 @@ class Planner:
         self._somebody_waits = False
         for workload in self._workloads.values():
             self._enter(workload)
+
+    def _can_ever_fit(self, ask: Ask) -> bool:
+        return can_ever_fit(ask, self._empty, self._books.holdings.get(ask.name))
 
     def _queue_of(self, workload: Workload) -> TreeNode | None:
         node = self._tree.nodes.get(workload.queue)

@@ -62,12 +62,13 @@ def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
 
 
 def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -> Waiting:
+    alone = why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
+    if alone.reason is not WaitingReason.WAITING_FOR_QUOTA:
+        return alone  # It can never fit, whoever is before it.
     if blocker is not None and not ask.row.failed and (blocker.row, blocker.place) != (ask.row, ask.place):
         return behind(ask, holding, blocker.name)
     held_for = cycle.held_room.in_the_way_of(ask)
-    if held_for is not None and all(ask.row.hosts):
-        return behind(ask, holding, held_for)
-    return why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
+    return alone if held_for is None else behind(ask, holding, held_for)
 
 
 def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:

@@ -23,12 +23,11 @@ class KeepingPlanner:
         there = {workload.name: workload for workload in snapshot.workloads}
         if configuration != self._configuration:
             self._configuration = configuration
-            self._planner.configure(snapshot, workloads=snapshot.workloads)
-        else:
-            for name in self._seen.keys() - there.keys():
-                self._planner.drop(name)
-            for name, workload in there.items():
-                if self._seen.get(name) is not workload:
-                    self._planner.put(workload)
+            self._planner.configure(snapshot)
+        for name in self._seen.keys() - there.keys():
+            self._planner.drop(name)
+        for name, workload in there.items():
+            if self._seen.get(name) is not workload:
+                self._planner.put(workload)
         self._seen = there
         return self._planner.plan(now, report=True)

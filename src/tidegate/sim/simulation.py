@@ -63,16 +63,12 @@ class Simulation:
     def settle(self) -> Plan:
         """Plan until a Plan changes nothing."""
         world, rounds = self.world, 0
-        self._laws.something_happened()
+        self.happened()
         while rounds < _MOST_ROUNDS:
-            snapshot = world.snapshot()
-            decided = self.plan = self.planner(snapshot, world.now)
-            self.plans += 1
-            self.breaches += [(world.now, breach) for breach in self._laws.breaches(snapshot, world.now, decided)]
-            carry_out(decided, world)
+            decided = self.cycle()
             rounds += 1
             if world.agenda.happen(world.now):
-                self._laws.something_happened()
+                self.happened()
                 rounds = 0
             elif decided.is_empty:
                 for listener in self.on_settled:
@@ -82,3 +78,16 @@ class Simulation:
             f"after {_MOST_ROUNDS} plans at {world.now}s the scheduler still moves pods though nothing happens; "
             "please report this scenario"
         )
+
+    def happened(self) -> None:
+        """The world moved, not only because a Plan was carried out: what is settled may be decided anew."""
+        self._laws.something_happened()
+
+    def cycle(self) -> Plan:
+        """Plan once, judge the Plan, and carry it out."""
+        snapshot, now = self.world.snapshot(), self.world.now
+        decided = self.plan = self.planner(snapshot, now)
+        self.plans += 1
+        self.breaches += [(now, breach) for breach in self._laws.breaches(snapshot, now, decided)]
+        carry_out(decided, self.world)
+        return decided

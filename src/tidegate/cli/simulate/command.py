@@ -10,6 +10,7 @@ from tidegate.cli.simulate.documents import as_document
 from tidegate.cli.simulate.live import read_live
 from tidegate.cli.simulate.progress import Bar
 from tidegate.cli.simulate.tables import comparison, shown
+from tidegate.model.resources import parse_amount
 from tidegate.scheduler import Policies
 from tidegate.sim.live.adopting import Live
 from tidegate.sim.policies import PolicyError, known_policies
@@ -58,7 +59,22 @@ def _misuse(told: argparse.Namespace, policies: Policies) -> str | None:
         return "--trace needs a world. Name a Scenario file, or what there is with --capacity cpu=64,memory=256Gi."
     if told.capacity is not None and (told.files or told.trace is None):
         return "--capacity is for a --trace without a Scenario file. Leave it out, or leave the file out."
-    return _unknown_policy(told, policies)
+    return _no_capacity(told.capacity) or _unknown_policy(told, policies)
+
+
+def _no_capacity(told: str | None) -> str | None:
+    for name, amount in _amounts(told or "").items():
+        try:
+            parse_amount(amount)
+        except ValueError:
+            wrong = f"{name}={amount}" if amount else name
+            return f'"{wrong}" is no --capacity. Write a resource and how much there is, e.g. cpu=64,memory=256Gi.'
+    return None
+
+
+def _amounts(capacity: str) -> dict[str, str]:
+    parts = (part.partition("=") for part in capacity.split(",") if part.strip())
+    return {name.strip(): amount.strip() for name, _, amount in parts}
 
 
 def _unknown_policy(told: argparse.Namespace, policies: Policies) -> str | None:
@@ -84,8 +100,7 @@ def _scripts(told: argparse.Namespace, live: Live | None) -> list[Script] | None
         scripts.append(with_trace(alone, told.trace) if told.trace else alone)
     elif told.trace is not None and not told.files:
         try:
-            parts = (part.partition("=") for part in told.capacity.split(","))
-            scripts.append(script_of_trace(told.trace, {name.strip(): amount.strip() for name, _, amount in parts}))
+            scripts.append(script_of_trace(told.trace, _amounts(told.capacity)))
         except MalformedError as error:
             malformed = True
             print(error, file=sys.stderr)

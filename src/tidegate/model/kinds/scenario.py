@@ -217,16 +217,18 @@ class Synthetic(Shape, frozen=True, kw_only=True):
 
 
 class TraceColumns(Shape, frozen=True, kw_only=True):
-    """How the columns of a trace are called in its first line."""
+    """How the columns of a trace are called in its first line. Capitals and blanks make no difference."""
 
     submit: str = "submit"
     """When the job came."""
     duration: str = "duration"
-    """How long it ran."""
+    """How long it ran. May be absent from a file that says when the job ended."""
+    end: str = "end"
+    """When it ended, for files that have no duration. The time from `submit` on then counts as its run."""
     cpu: str = "cpu"
-    """What a pod took."""
+    """What a pod took. Empty: none, if it took memory."""
     memory: str = "memory"
-    """What a pod took."""
+    """What a pod took. Empty: none, if it took cpu."""
     user: str = "user"
     """Whose it was."""
     pods: str = "pods"

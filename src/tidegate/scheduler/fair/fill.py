@@ -45,7 +45,8 @@ class Fill:
     def __init__(self, tree: Tree, policies: Policies, demand: Mapping[str, Workload]) -> None:
         self.tree = tree
         self.ledger = Ledger(tree)
-        self.line = Line(tree, self.ledger, policies)
+        self._empty = Ledger(tree)
+        self.line = Line(tree, self.ledger, policies, self._can_ever_fit)
         self.given: list[Given] = []
         """In the order of turns, as far back as that matters."""
         self.given_in: list[list[Given]] = [[] for _ in range(tree.size)]
@@ -56,11 +57,18 @@ class Fill:
         self.holdings: dict[str, Holding] = {}
 
     def join(self, workload: Workload) -> None:
-        """A workload wants something."""
-        self.line.join(workload, self.tree.nodes[workload.queue])
+        """A workload wants something. One that needs nothing to start asks for growth at once: a floor of nothing is no
+        ask, and would stand in the way of those behind it with its own age."""
+        queue = self.tree.nodes[workload.queue]
+        if any(pod_set.least for pod_set in workload.pod_sets):
+            self.line.join(workload, queue)
+        else:
+            holding = self.holdings[workload.name] = Holding(workload, queue, afresh=True)
+            self.line.join_growth(holding)
 
     def leave(self, workload: Workload) -> None:
         """It wants nothing any more, and was granted nothing."""
+        self.holdings.pop(workload.name, None)
         self.line.leave(workload)
 
     def would_stand_behind(self, workload: Workload) -> bool:
@@ -145,6 +153,9 @@ class Fill:
     def _changed(self, queue: TreeNode) -> None:
         self.line.changed(queue)
         self.moved.add(queue)
+
+    def _can_ever_fit(self, ask: Ask) -> bool:
+        return can_ever_fit(ask, self._empty, self.holdings.get(ask.name))
 
 
 def can_ever_fit(ask: Ask, empty: Ledger, holding: Holding | None) -> bool:

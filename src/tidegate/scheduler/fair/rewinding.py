@@ -8,11 +8,10 @@ other policies. A workload that comes last in its Queue costs a few grants; one 
 from __future__ import annotations
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.fair.fill import Fill, can_ever_fit
+from tidegate.scheduler.fair.fill import Fill
 from tidegate.scheduler.line.asks import floor_place, floor_rank
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.snapshot import Workload
-from tidegate.scheduler.tree.ledger import Ledger
 
 
 class Rewinding:
@@ -20,7 +19,6 @@ class Rewinding:
 
     def __init__(self, fill: Fill) -> None:
         self.fill = fill
-        self._empty = Ledger(fill.tree)
 
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change: back to the moment when it is, or would be, its turn."""
@@ -39,9 +37,7 @@ class Rewinding:
             placement = place(ask.row, fill.ledger)
             if placement is not None:
                 fill.grant(ask, placement)
-            elif ask.queue.rules.ordering is Ordering.STRICT and can_ever_fit(
-                ask, self._empty, fill.holdings.get(ask.name)
-            ):
+            elif ask.queue.rules.ordering is Ordering.STRICT:
                 fill.line.block(ask)
             else:
                 fill.line.set_aside(ask)

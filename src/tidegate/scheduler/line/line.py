@@ -26,14 +26,17 @@ from tidegate.scheduler.tree.tree import Tree
 
 Hopes = Callable[[TreeNode], Callable[[Row], bool]]
 """Of a Queue: whether one of its asks that does not fit might have room made for it, or held."""
+Ever = Callable[[Ask], bool]
+"""Whether an ask would fit if nobody but its workload held anything."""
 
 
 class Line:
     """All asks, in the order of who is next. Holds are the ledger's: tell the line which Queue has `changed`."""
 
-    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, hopes: Hopes | None = None) -> None:
+    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, ever: Ever, hopes: Hopes | None = None) -> None:
         self.tree = tree
         self.ledger = ledger
+        self._ever = ever
         self._hopes = hopes
         self._ceilings = Ceilings(tree, ledger)
         self._turns = Turns(tree, ledger, policies, self._ceilings, self._head)
@@ -228,11 +231,11 @@ class Line:
         """The first ask of a Queue that is worth looking at."""
         if queue.parent is not None and queue.parent.index in self._blocked:
             return None
+        if queue.rules.ordering is Ordering.STRICT:
+            return self._first_of_strict(queue)
         row = self._first_open(queue)
         if row is None:
             return None
-        if queue.rules.ordering is Ordering.STRICT:
-            return self._ask(row, place(row, self.ledger) is not None)
         if ceiling is self._ceilings.none and row.only is not None and not queue.capped:
             return self._ask(row, True)  # There is room for everybody, so nobody has to hope.
         if self._fits(row, ceiling) and (self._hopes is None or len(self._rows[queue.index]) == 1):
@@ -247,6 +250,17 @@ class Line:
                 found: Row = heap[0][3]
                 return found
             heappop(heap)
+        return None
+
+    def _first_of_strict(self, queue: TreeNode) -> Ask | None:
+        """The first, whether it fits or not; but what can never fit is in nobody's way."""
+        while row := self._first_open(queue):
+            fits = place(row, self.ledger) is not None
+            ask = self._ask(row, fits)
+            if fits or self._ever(ask):
+                return ask
+            row.failed = True
+            self._failed.append(row)
         return None
 
     def _first_of_many(self, queue: TreeNode, ceiling: Ceiling) -> Ask | None:

@@ -144,10 +144,12 @@ class Turns:
         """Where a child stands among its siblings, with the ask that is next below it."""
         assert node.parent is not None
         now = self.ledger.shares[node.index]
-        share = now if ask.row.kind.impatient else self.ledger.share_with(node, ask.need)
         policy = self._policies[node.parent.index]
         if policy is None:
+            share = now if ask.row.kind.impatient else self.ledger.share_with(node, ask.need)
             return (share, ask.created, node.name)
+        granted = self.ledger.share_with(node, ask.need)
+        share = now if ask.row.kind.impatient else granted
         unit = node.parent.unit
         candidate = Candidate(
             name=node.name,
@@ -160,7 +162,8 @@ class Turns:
             pods=ask.row.pods,
             is_floor=ask.kind.is_floor,
         )
-        return (policy.order(candidate), ask.created, node.name)
+        # What stays inside a guarantee comes first, whatever the policy: it would be none otherwise.
+        return (granted > 0, policy.order(candidate), ask.created, node.name)
 
 
 def _policy(node: TreeNode, policies: Policies) -> Any:

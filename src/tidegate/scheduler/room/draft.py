@@ -75,7 +75,7 @@ class Draft:
         self, holding: Holding, pods: Iterable[tuple[int, str, int]], rule: Rule, needed_by: str | None = None
     ) -> Taken:
         """Take some pods back."""
-        taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in pods)
+        taken = self.give_up(holding, pods)
         return self._record(Taken(holding, taken, rule, False, needed_by, self._inherited(holding, needed_by)))
 
     def evict(self, holding: Holding, rule: Rule, needed_by: str | None = None) -> Taken:
@@ -86,14 +86,13 @@ class Draft:
             for flavor, count in sorted(counts.items())
             if count
         ]
-        taken = tuple(self._take(holding, index, flavor, count) for index, flavor, count in counts)
+        taken = self.give_up(holding, counts)
         holding.admitted = False
         return self._record(Taken(holding, taken, rule, True, needed_by, self._inherited(holding, needed_by)))
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
-        for pods in taken.pods:
-            self.books.change(taken.holding, pods.index, pods.flavor, pods.count, pods.held)
+        self.put_back(taken.holding, taken.pods)
         if taken.evicts:
             taken.holding.admitted = True
         for other in taken.inherits:
@@ -106,6 +105,15 @@ class Draft:
         self.gave_way[name] -= 1
         if not self.gave_way[name]:
             del self.gave_way[name]
+
+    def give_up(self, holding: Holding, pods: Iterable[tuple[int, str, int]]) -> tuple[Pods, ...]:
+        """Some pods are not held any more."""
+        return tuple(self._take(holding, index, flavor, count) for index, flavor, count in pods)
+
+    def put_back(self, holding: Holding, pods: Iterable[Pods]) -> None:
+        """Pods are held again as they were."""
+        for some in pods:
+            self.books.change(holding, some.index, some.flavor, some.count, some.held)
 
     def take_again(self, taken: Taken) -> Taken:
         """Take what was put back."""

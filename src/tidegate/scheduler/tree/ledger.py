@@ -307,14 +307,16 @@ class Ledger:
         return True
 
     def inside_guarantee(self, queue: TreeNode, need: Need) -> bool:
-        """Whether it stays within what is guaranteed to the nearest node that has a guarantee for it."""
-        return all(self._guaranteed(queue, axis, amount) for axis, amount in need)
+        """Whether it stays within what is guaranteed to the nearest node that has a guarantee for it. A resource that
+        nobody guarantees does not count; but where none is guaranteed, all of it is borrowed."""
+        inside = {self._guaranteed(queue, axis, amount) for axis, amount in need}
+        return True in inside and False not in inside
 
-    def _guaranteed(self, queue: TreeNode, axis: int, amount: int) -> bool:
+    def _guaranteed(self, queue: TreeNode, axis: int, amount: int) -> bool | None:
         for node in queue.path:
             if node.parent is not None and node.guaranteed[axis]:
                 return self.granted[node.index][axis] + amount <= node.guarantee[axis]
-        return True
+        return None
 
     def is_crowded(self, queue: TreeNode) -> bool:
         """Whether a Queue or a node above it holds more than it may, with the pods that leave and have no successor."""

@@ -54,11 +54,6 @@ class Tree:
     ) -> TreeNode:
         spec = specs[name]
         node = self.nodes[name] = TreeNode(name, spec, parent, spec.weight)
-        named = tuple(quotas.flavor for quotas in spec.quotas)
-        if parent is None:
-            node.flavors = named
-        elif named:
-            node.flavors = tuple(flavor for flavor in named if not parent.flavors or flavor in parent.flavors)
         for child in children.get(name, ()):
             self._grow(child, node, specs, children)
         return node
@@ -70,8 +65,8 @@ class Tree:
     def _size(self, root: TreeNode) -> None:
         """Capacity from the root down, and who uses which flavors."""
         assert root.spec is not None
-        named = {flavor for node in root.below() if node.spec for flavor in (q.flavor for q in node.spec.quotas)}
-        root.flavors = root.flavors or tuple(sorted(named | self.flavors.specs.keys()))
+        named = {flavor for node in root.below() for flavor in _named(node)}
+        root.flavors = _named(root) or tuple(sorted(named | self.flavors.specs.keys()))
         stated = {cell: quota.nominal_quota.nano for cell, quota in _quotas(root.spec)}
         if self.flavors.has_nodes:
             found = dict(chain.from_iterable(self.flavors.capacity(flavor).items() for flavor in root.flavors))
@@ -81,7 +76,8 @@ class Tree:
         root.keeps = {}
         for node in root.below():
             if node.parent is not None:
-                node.flavors = node.flavors if node.spec and node.spec.quotas else node.parent.flavors
+                own = _named(node)
+                node.flavors = tuple(flavor for flavor in own or node.parent.flavors if flavor in node.parent.flavors)
                 above = node.parent.capacities
                 node.capacities = {cell: min(amount, node.bounds.get(cell, amount)) for cell, amount in above.items()}
 
@@ -131,6 +127,11 @@ def _sum_guarantees(node: TreeNode) -> None:
             node.bounds[cell] = guarantee + quota.borrowing_limit.nano
         if quota.lending_limit is not None:
             node.keeps[cell] = max(0, guarantee - quota.lending_limit.nano)
+
+
+def _named(node: TreeNode) -> tuple[str, ...]:
+    """The flavors a ClusterQueue names itself."""
+    return tuple(quotas.flavor for quotas in node.spec.quotas) if node.spec else ()
 
 
 def _quotas(spec: ClusterQueueSpec) -> Iterator[tuple[Cell, ResourceQuota]]:

@@ -1,4 +1,4 @@
-"""A law that does not hold."""
+"""A law, or what every Plan promises, that does not hold."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Breach:
     """Which law, and what about the Plan breaks it."""
 
-    law: int
+    law: int | None
+    """None: not a law of its own, but that every ask has its grant or its reason."""
     message: str
 
     def __str__(self) -> str:
-        return f"law {self.law} is broken: {self.message}"
+        return f"{'a promise' if self.law is None else f'law {self.law}'} is broken: {self.message}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering
-from tidegate.scheduler import Instant, Plan, Snapshot
+from tidegate.scheduler import Instant, Plan, Rule, Snapshot
 from tidegate.sim.laws.accounts import Accounts, takings
+from tidegate.sim.laws.answers import everybody_is_answered
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import law_1
 from tidegate.sim.laws.quota import QuotaTree
@@ -19,11 +20,14 @@ class LawChecker:
     def __init__(self) -> None:
         self._tree: QuotaTree | None = None
         self._configuration: tuple[object, ...] = ()
+        self._settling = False
+        """Whether a Plan was made since something happened."""
         self._given: set[str] = set()
         self._taken: set[str] = set()
 
     def something_happened(self) -> None:
         """The world moved: what was settled may be decided anew."""
+        self._settling = False
         self._given.clear()
         self._taken.clear()
 
@@ -34,16 +38,23 @@ class LawChecker:
         yield from law_2(accounts, room_is_held=_room_is_held(snapshot, now))
         yield from law_3(accounts)
         yield from self._law_4(plan)
+        yield from everybody_is_answered(accounts)
 
     def _law_4(self, plan: Plan) -> Iterator[Breach]:
         """Nothing happened since the last Plan but that it was carried out: who was given keeps it, who was taken from
-        is not given again."""
+        is not given again, and what the first Plan left to everybody no second one takes."""
         taken = {one.workload for one in takings(plan) if any(cause.rule in MAKES_ROOM for cause in one.causes)}
+        for one in takings(plan) if self._settling else ():
+            # What is over-committed has to go; that it is was a breach of law 1 then.
+            late = any(cause.rule is not Rule.OVER_QUOTA for cause in one.causes)
+            if late and one.workload not in taken & self._given:
+                yield Breach(4, f"{one.workload} loses what the last plan left it, though nothing happened in between")
         given = {grant.workload for grant in plan.grants if any(grant.pods.values())}
         for name in sorted(taken & self._given):
             yield Breach(4, f"{name} loses what it was given a moment ago, though nothing happened in between")
         for name in sorted(given & self._taken):
             yield Breach(4, f"{name} is given what was taken from it a moment ago, though nothing happened in between")
+        self._settling = True
         self._given |= given
         self._taken |= taken
 

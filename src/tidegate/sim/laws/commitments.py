@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidegate.model.quantity import Quantity
-from tidegate.sim.laws.accounts import Accounts
+from tidegate.scheduler import PodSet
+from tidegate.sim.laws.accounts import Accounts, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.quota import Amounts, Cell, Place
 
@@ -45,10 +46,9 @@ def _kept(place: Place, cell: Cell) -> int:
 
 def _taken(place: Place, cell: Cell, sums: Mapping[str, Amounts]) -> int:
     """What a place takes from its parent: what is kept counts as taken, also while idle."""
-    inside = sum(_taken(child, cell, sums) for child in place.children)
-    if not place.children:
-        inside = sums.get(place.name, {}).get(cell, 0)
-    return max(place.kept.get(cell, 0), inside)
+    below = (_taken(child, cell, sums) for child in place.children)
+    held = sum(below) if place.children else sums.get(place.name, {}).get(cell, 0)
+    return max(place.kept.get(cell, 0), held)
 
 
 def _shown(nano: int) -> str:
@@ -58,27 +58,35 @@ def _shown(nano: int) -> str:
 def law_1(accounts: Accounts) -> Iterator[Breach]:
     for message in over_committed(accounts.tree.places.values(), accounts.after):
         yield Breach(1, message)
-    admitted = accounts.admitted_after()
+    admitted, plan = accounts.admitted_after(), accounts.plan
+    moved = {(change.workload, pod_set) for change in (*plan.grants, *takings(plan)) for pod_set in change.pods}
     for name, pods in accounts.granted.items():
-        for pod_set in accounts.workloads[name].pod_sets:
+        workload = accounts.workloads[name]
+        for pod_set in workload.pod_sets:
             counts = pods.get(pod_set.name, {})
-            count = sum(counts.values())
-            if name not in admitted and count:
-                yield Breach(1, f"{name} holds {count} pods of {pod_set.name} without being admitted")
-            elif name in admitted and count < pod_set.least and _touched(name, accounts):
-                yield Breach(1, f"{name} holds {count} pods of {pod_set.name}, and its floor is {pod_set.least}")
-            elif any(some < 0 for some in counts.values()):
-                yield Breach(1, f"{name} loses more pods of {pod_set.name} than it holds")
-            elif name in admitted and count > pod_set.wanted:
-                yield Breach(1, f"{name} holds {count} pods of {pod_set.name} and wants {pod_set.wanted}")
+            if name not in admitted:
+                if any(counts.values()):
+                    yield Breach(1, f"{name} holds {counts} of {pod_set.name} without being admitted")
+                continue
+            touched = workload.admitted_at is None or (name, pod_set.name) in moved
+            if problem := _not_whole(pod_set, counts, touched):
+                yield Breach(1, f"{name} {problem}")
 
 
-def _touched(name: str, accounts: Accounts) -> bool:
-    """A floor that is raised while it runs is asked for like growth; nobody broke it."""
-    plan = accounts.plan
-    return (
-        name in {grant.workload for grant in plan.grants} or name in {shrink.workload for shrink in plan.shrinks}
-    ) and all(
-        sum(pod_set.granted.values()) >= pod_set.least or accounts.workloads[name].admitted_at is None
-        for pod_set in accounts.workloads[name].pod_sets
-    )
+def _not_whole(pod_set: PodSet, counts: Mapping[str, int], touched: bool) -> str | None:
+    """What is wrong with the pods of an admitted workload. What is not touched by a Plan was not broken by it: a floor
+    may be raised while it runs."""
+    count = sum(counts.values())
+    above = count + pod_set.ended - min(pod_set.floor, pod_set.count)
+    flavors = sorted(flavor for flavor, some in counts.items() if some)
+    if any(some < 0 for some in counts.values()):
+        return f"loses more pods of {pod_set.name} than it holds"
+    if count > pod_set.wanted:
+        return f"holds {count} pods of {pod_set.name} and wants {pod_set.wanted}"
+    if touched and count < pod_set.least:
+        return f"holds {count} pods of {pod_set.name}, and its floor is {pod_set.least}"
+    if touched and count > pod_set.least and above % pod_set.step:
+        return f"holds {count} pods of {pod_set.name}, {above} above its floor, and its step is {pod_set.step}"
+    if touched and not pod_set.mixes and len(flavors) > 1:
+        return f"holds pods of {pod_set.name} of {' and '.join(flavors)}, and they cannot be of several flavors"
+    return None

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 
 from tidegate.model.kinds.queue import QueueSpec
@@ -22,7 +23,9 @@ from tidegate.sim.scenario.source import Fault, MalformedError
 from tidegate.sim.world import Application, PodGroup, World
 
 _PARTS = {TimeUnit.S: 1, TimeUnit.MS: 1000, TimeUnit.US: 1_000_000}
-_NEEDED = ("submit", "duration", "cpu", "memory", "user")
+_NEEDED = ("submit", "cpu", "memory", "user")
+_OTHERS = ("duration", "end", "pods", "priority")
+_SEPARATORS = ",;\t|"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 _MOST_FAULTS = 20
 
@@ -54,8 +57,10 @@ def read_jobs(trace: Trace, path: Path) -> list[Job]:
         raise MalformedError(Fault(str(path), 1, Problem((), f"cannot be read ({what}); check its name"))) from None
     if reader.faults:
         raise MalformedError(*reader.faults)
+    if not jobs:
+        raise MalformedError(Fault(str(path), 1, Problem((), "has no jobs; add a line for each below the first")))
     jobs.sort(key=lambda job: job.at)
-    first = jobs[0].at if jobs else 0
+    first = jobs[0].at
     return [Job(job.at - first, job.seconds, job.requests, job.user, job.pods, job.priority) for job in jobs]
 
 
@@ -66,18 +71,16 @@ class _Reader:
         self.trace = trace
         self.file = str(path)
         self.faults: list[Fault] = []
-        self.names = {part: str(getattr(trace.columns, part)) for part in (*_NEEDED, "pods", "priority")}
+        self.names = {part: str(getattr(trace.columns, part)) for part in (*_NEEDED, *_OTHERS)}
+        self.there: set[str] = set()
+        """The columns the file has."""
 
-    def jobs(self, lines: Iterable[str]) -> Iterator[Job | None]:
-        reader: csv.DictReader[str] = csv.DictReader(lines, skipinitialspace=True)
+    def jobs(self, lines: Iterator[str]) -> Iterator[Job | None]:
+        first = next(lines, "")
+        separator = max(_SEPARATORS, key=first.count)
+        reader: csv.DictReader[str] = csv.DictReader(chain([first], lines), skipinitialspace=True, delimiter=separator)
         try:
-            header = reader.fieldnames or []
-            missing = [self.names[part] for part in _NEEDED if self.names[part] not in header]
-            if missing:
-                told = (
-                    f"has no column {', '.join(missing)}; name the columns in its first line, or in spec.trace.columns"
-                )
-                self.faults.append(Fault(self.file, 1, Problem((), told)))
+            if not self._knows_its_columns(reader.fieldnames or []):
                 return
             for number, row in enumerate(reader):
                 if number == self.trace.most or len(self.faults) >= _MOST_FAULTS:
@@ -86,12 +89,27 @@ class _Reader:
         except csv.Error as error:
             self.faults.append(Fault(self.file, reader.line_num, Problem((), f"is not CSV ({error}); correct it")))
 
+    def _knows_its_columns(self, header: Sequence[str]) -> bool:
+        """Find the columns as the file writes them; a fault if some are not there."""
+        by_name = {name.strip().casefold(): name for name in reversed(header)}
+        found = {part: by_name.get(name.strip().casefold()) for part, name in self.names.items()}
+        self.names.update({part: name for part, name in found.items() if name is not None})
+        self.there = {part for part, name in found.items() if name is not None}
+        missing = [self.names[part] for part in _NEEDED if part not in self.there]
+        if not self.there & {"duration", "end"}:
+            missing.insert(1, f"{self.names['duration']} (or {self.names['end']})")
+        if missing:
+            columns = ", ".join(missing)
+            told = f"has no column {columns}; name the columns in its first line, or in spec.trace.columns"
+            self.faults.append(Fault(self.file, 1, Problem((), told)))
+        return not missing
+
     def _job(self, row: Row, line: int) -> Job | None:
         try:
             return Job(
                 at=int(self._seconds(row, "submit")),
-                seconds=-int(-self._seconds(row, "duration") // 1),
-                requests=Resources({part: self._amount(row, part) for part in ("cpu", "memory")}),
+                seconds=-int(-self._duration(row) // 1),
+                requests=self._requests(row),
                 user=self._cell(row, "user"),
                 pods=self._whole(row, "pods", 1, least=1),
                 priority=self._whole(row, "priority", 0, least=-(2**31)),
@@ -117,6 +135,19 @@ class _Reader:
 
     def _seconds(self, row: Row, part: str) -> Fraction:
         return self._number(row, part) / _PARTS[self.trace.time_unit]
+
+    def _duration(self, row: Row) -> Fraction:
+        if "duration" in self.there:
+            return self._seconds(row, "duration")
+        ran = self._seconds(row, "end") - self._seconds(row, "submit")
+        if ran < 0:
+            raise _CellError(self.names["end"], f"is before {self.names['submit']}; correct one of them")
+        return ran
+
+    def _requests(self, row: Row) -> Resources:
+        """Of one pod. Traces leave out what was not recorded; one that took nothing at all is a mistake."""
+        written = [part for part in ("cpu", "memory") if (row.get(self.names[part]) or "").strip()]
+        return Resources({part: self._amount(row, part) for part in written or ["cpu"]})
 
     def _amount(self, row: Row, part: str) -> int:
         cell = self._cell(row, part)
@@ -145,9 +176,9 @@ class _CellError(Exception):
 
 def enter_trace(trace: Trace, jobs: list[Job], world: World) -> None:
     """Let the jobs of a trace arrive, each user at a Queue."""
-    queues = {
-        user: trace.queues.get(user) or _own_queue(user, world) for user in dict.fromkeys(job.user for job in jobs)
-    }
+    queues: dict[str, str] = {}
+    for user in dict.fromkeys(job.user for job in jobs):
+        queues[user] = trace.queues.get(user) or _own_queue(user, queues.values(), world)
     _enter(enumerate(jobs, 1), queues, world)
 
 
@@ -170,8 +201,10 @@ def _arrive(number: int, job: Job, queues: Mapping[str, str], left: Iterator[tup
     _enter(left, queues, world)
 
 
-def _own_queue(user: str, world: World) -> str:
-    """A Queue for a user who was given none. Names are made such as Kubernetes would take them."""
+def _own_queue(user: str, others: Collection[str], world: World) -> str:
+    """A Queue for a user who was given none. Names are made such as Kubernetes would take them, no two alike."""
     namespace = re.sub(r"[^a-z0-9-]+", "-", user.lower()).strip("-") or "user"
-    world.queues.setdefault(f"{namespace}/default", QueueSpec())
-    return f"{namespace}/default"
+    names = (f"{namespace}{suffix}/default" for suffix in chain([""], (f"-{number}" for number in count(2))))
+    queue = next(name for name in names if name not in others)
+    world.queues.setdefault(queue, QueueSpec())
+    return queue

@@ -49,11 +49,10 @@ def script_of_trace(path: Path, allocatable: Mapping[str, str]) -> Script:
     lines = [
         "kind: Scenario",
         f"metadata: {{name: {json.dumps(path.stem)}}}",
-        f"spec: {{nodes: [{{name: all, allocatable: {json.dumps(dict(allocatable))}}}],",
-        f"       trace: {{file: {json.dumps(path.name)}}}}}",
+        f"spec: {{nodes: [{{name: all, allocatable: {json.dumps(dict(allocatable))}}}]}}",
     ]
     document = next(documents_in("\n".join(lines), "--capacity"))
-    return _Reader(document, path).script(0)
+    return with_trace(_Reader(document, path).script(0), path)
 
 
 def script_of_live(live: Live) -> Script:
