@@ -33,6 +33,8 @@ class Ceilings:
         nodes = [*tree.in_order, *filter(None, [tree.machines])]
         self._bounds = [_bounds(node) for node in nodes]
         self._lends_inside = [ledger.keeps and any(one.kept for one in node.below()) for node in nodes]
+        self.bounded = [bool(bounds) for bounds in self._bounds]
+        """By index of a node: whether it has bounds of its own."""
         self._machines = tree.machines
 
     def count(self, row: Row, times: int) -> None:
@@ -56,9 +58,11 @@ class Ceilings:
     def at(self, node: TreeNode, above: Ceiling) -> Ceiling:
         """The ceiling below a node, given the one above it."""
         ceiling = above
+        granted, plain = self._ledger.granted[node.index], self._ledger.all_is_free_or_granted
         for axis, most in self._bounds[node.index]:
             sizes = self._sizes[axis]
-            if sizes and (free := self._free(node, axis, most)) < sizes[-1]:
+            free = most - granted[axis] if plain else self._free(node, axis, most)
+            if sizes and free < sizes[-1]:
                 ceiling = self._lowered(ceiling, axis, free)
         return ceiling
 

@@ -18,13 +18,11 @@ class Holding:
         "admitted",
         "granted",
         "held",
-        "least",
         "listed",
         "new",
         "present",
         "queue",
         "since",
-        "weight",
         "workload",
     )
 
@@ -39,10 +37,6 @@ class Holding:
         self.held: list[dict[str, int]] = [{} if afresh else dict(one.held) for one in workload.pod_sets]
         self.since = now if workload.admitted_at is None else workload.admitted_at
         """When it was admitted."""
-        self.weight = (workload.priority, -self.since, -workload.created, workload.name)
-        """Who of a Queue gives way first: lowest priority, then newest."""
-        self.least = [pod_set.least for pod_set in workload.pod_sets]
-        """What is left of the floor, by pod set."""
         self.listed = False
         """Whether the books list it among those with surplus."""
         self._need: Need | None = None
@@ -65,13 +59,20 @@ class Holding:
         """Pods of one pod set."""
         return sum(self.granted[index].values())
 
+    @property
+    def weight(self) -> tuple[int, int, int, str]:
+        """Who of a Queue gives way first: lowest priority, then newest."""
+        workload = self.workload
+        return (workload.priority, -self.since, -workload.created, workload.name)
+
     def surplus(self, index: int) -> int:
         """Pods above the floor."""
-        return max(0, self.count(index) - self.least[index])
+        return max(0, self.count(index) - self.workload.pod_sets[index].least)
 
     @property
     def has_surplus(self) -> bool:
-        return any(sum(counts.values()) > least for counts, least in zip(self.granted, self.least, strict=True))
+        pod_sets = zip(self.granted, self.workload.pod_sets, strict=True)
+        return any(sum(counts.values()) > pod_set.least for counts, pod_set in pod_sets)
 
     def going(self, index: int, flavor: str) -> int:
         """Pods that are there without a grant."""

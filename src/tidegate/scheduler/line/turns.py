@@ -50,6 +50,7 @@ class Turns:
         self.ledger = ledger
         self._policies = [_policy(node, policies) for node in tree.in_order]
         self._ceilings = ceilings
+        self._bounded = ceilings.bounded
         self._head = head
         self._views: list[dict[Ceiling, _View]] = [{} for _ in range(tree.size)]
         self._changes: list[list[TreeNode]] = [[] for _ in range(tree.size)]
@@ -87,7 +88,7 @@ class Turns:
         return None if foremost is None else (foremost[0], foremost[2], foremost[3])
 
     def _first(self, node: TreeNode, above: Ceiling) -> Ask | None:
-        ceiling = self._ceilings.at(node, above)
+        ceiling = self._ceilings.at(node, above) if self._bounded[node.index] else above
         if node.is_queue:
             return self._head(node, ceiling)
         foremost = self._foremost(node, ceiling)
