@@ -142,7 +142,9 @@ async def _run_operator(client: Client, door: InProcessDoor) -> None:
 async def operate(client: Client, settings: Settings) -> None:
     """The operator alone, against any Kubernetes: one replica of several."""
     from tidegate.controller.replica import Replica
+    from tidegate.kube.pauses import collect_rarely
 
+    collect_rarely()
     await Replica(client, settings).run()
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import logging
 import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.kube.pauses import collect_rarely
 from tidegate.local.access.identities import made, make_apart
 from tidegate.local.lock import HeldError, Lock
 
@@ -24,12 +24,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
     return parser.parse_args()
-
-
-def collect_rarely() -> None:
-    """Objects die by reference count here; a search for cycles at Python's usual pace would only find pauses."""
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 async def serve(settings: Settings, beside: Beside | None = None) -> None:

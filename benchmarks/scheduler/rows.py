@@ -1,0 +1,113 @@
+"""What is measured: rows of the table, for one size of the world."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from benchmarks.scheduler.world import NOW, elastic, end_a_pod, gangs, start_pods, tree
+from tidegate.kube.pauses import collect_rarely
+from tidegate.scheduler import Plan, Planner, Workload
+from tidegate.scheduler.fair.deserved import Deserved
+from tidegate.scheduler.tree.tree import Tree
+
+SAMPLES = 30
+
+
+class Row(NamedTuple):
+    name: str
+    milliseconds: float
+    decisions: int
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Milliseconds of this process's CPU: what else runs on the machine does not count."""
+    began = time.process_time_ns()
+    action()
+    return (time.process_time_ns() - began) / 1e6
+
+
+def growing(pending: int, queues: int) -> list[Row]:
+    """The rows whose cost is to be compared between sizes."""
+    waiting = list(gangs(pending, queues))
+    collect_rarely()
+    for _ in range(max(0, min(4, 20_000 // pending))):
+        _admitted(waiting, queues)  # Small sizes are over before a processor is warm.
+    planner, plan, load, admitting = _admitted(waiting, queues)
+    start_pods(planner, plan)
+    planner.plan(NOW + 1)
+    rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]
+    rows.append(Row("one workload arrived", _arrivals(planner, pending, queues), 1))
+    rows.append(Row("deserved from scratch", _deserved(planner, waiting, queues), len(plan.grants)))
+    running = [one for grant in plan.grants if (one := planner.workload(grant.workload))]
+    rows.append(Row("one pod ended", _endings(planner, running), 1))
+    return rows
+
+
+def _admitted(waiting: list[Workload], queues: int) -> tuple[Planner, Plan, float, float]:
+    """A planner to whom all of them came and who let in as many as there was room for; what either took."""
+    planner = Planner()
+    planner.configure(tree(queues))
+    load = timed(lambda: [planner.put(workload) for workload in waiting])
+    plans: list[Plan] = []
+    admitting = timed(lambda: plans.append(planner.plan(NOW)))
+    return planner, plans[0], load, admitting
+
+
+def _deserved(planner: Planner, waiting: list[Workload], queues: int) -> float:
+    """What everybody deserves, handed out from empty to all who wait and run."""
+    snapshot = tree(queues)
+    deserved = Deserved(Tree(snapshot), planner.policies, snapshot)
+    for workload in waiting:
+        deserved.want(workload)
+    return timed(deserved.news)
+
+
+def _arrivals(planner: Planner, pending: int, queues: int) -> float:
+    def cycle(workload: Workload) -> None:
+        planner.put(workload)
+        planner.plan(NOW + 2)
+
+    return statistics.median(timed(lambda one=one: cycle(one)) for one in gangs(SAMPLES, queues, first=pending))
+
+
+def _endings(planner: Planner, running: list[Workload]) -> float:
+    def cycle(workload: Workload) -> None:
+        after = end_a_pod(workload)
+        if after is None:
+            planner.drop(workload.name)
+        else:
+            planner.put(after)
+        start_pods(planner, planner.plan(NOW + 3))
+
+    some = running[:: max(1, len(running) // SAMPLES)][:SAMPLES]
+    return statistics.median(timed(lambda one=one: cycle(one)) for one in some)
+
+
+def reclaim(workloads: int) -> Row:
+    """One team holds everything above its floors; another comes and takes its half back, pod by pod."""
+    planner = Planner()
+    planner.configure(tree(2, cpu=workloads * 4))
+    for workload in elastic(workloads, "t0/q", pods=4):
+        planner.put(workload)
+    start_pods(planner, planner.plan(NOW))
+    for workload in elastic(workloads, "t1/q", pods=4):
+        planner.put(workload)
+    plan = None
+
+    def take() -> None:
+        nonlocal plan
+        plan = planner.plan(NOW + 1)
+
+    spent = timed(take)
+    assert plan is not None
+    return Row(f"fair reclaim, {len(plan.shrinks):,} shrunk", spent, sum(len(one.pods) for one in plan.grants))
+
+
+def measured(pending: int, queues: int) -> tuple[list[Row], int]:
+    """The rows of one size, and the most memory it took, in MB."""
+    rows = growing(pending, queues)
+    return rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
