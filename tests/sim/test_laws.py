@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tidegate.scheduler import Cause, Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, plan
 from tidegate.sim.scenario.reading import read_scripts

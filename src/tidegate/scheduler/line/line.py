@@ -236,9 +236,8 @@ class Line:
         row = self._first_open(queue)
         if row is None:
             return None
-        if ceiling is self._ceilings.none and row.only is not None and not queue.capped:
-            return self._ask(row, True)  # There is room for everybody, so nobody has to hope.
-        if self._fits(row, ceiling) and (self._hopes is None or len(self._rows[queue.index]) == 1):
+        # The first of all, if it fits, is nobody's to pass.
+        if (ceiling is self._ceilings.none and row.only is not None and not queue.capped) or self._fits(row, ceiling):
             return self._ask(row, True)
         return self._first_of_many(queue, ceiling)
 
