@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tidegate.scheduler import Cause, Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, plan
 from tidegate.sim.scenario.reading import read_scripts
@@ -28,9 +29,9 @@ spec:
 """
 
 
-def simulation(tmp_path: Path, planner: Planning) -> Simulation:
+def simulation(tmp_path: Path, planner: Planning, world: str = WORLD) -> Simulation:
     path = tmp_path / "world.yaml"
-    path.write_text(WORLD)
+    path.write_text(world)
     script = read_scripts(path)[0]
     made = Simulation(script.world(), planner=planner)
     for moment in script.moments:
@@ -41,8 +42,8 @@ def simulation(tmp_path: Path, planner: Planning) -> Simulation:
     return made
 
 
-def laws_broken(tmp_path: Path, planner: Planning) -> set[int]:
-    return {breach.law for _, breach in simulation(tmp_path, planner).breaches}
+def laws_broken(tmp_path: Path, planner: Planning, world: str = WORLD) -> set[int | None]:
+    return {breach.law for _, breach in simulation(tmp_path, planner, world).breaches}
 
 
 def at_ten(snapshot: Snapshot, now: Instant, **change: object) -> Plan:
@@ -72,6 +73,81 @@ def test_granting_more_than_there_is_breaks_law_1(tmp_path: Path) -> None:
 def test_shrinking_below_the_floor_breaks_law_1(tmp_path: Path) -> None:
     deep = Shrink(workload="a/one", pods={"main": {"default": 3}}, causes=cause())
     assert 1 in laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, shrinks=(deep,), grants=(TWO,)))
+
+
+def test_granting_what_another_keeps_for_itself_breaks_law_1(tmp_path: Path) -> None:
+    """Also where that other has no Queue yet."""
+    keeps = """\
+  - kind: ClusterQueue
+    metadata: {name: x}
+    spec: {parent: root, quotas: [{flavor: default, resources: {cpu: {nominalQuota: "3", lendingLimit: "0"}}}]}
+"""
+    world = WORLD.replace("  objects:\n", "  objects:\n" + keeps)
+    more = Grant(workload="a/one", admits=True, pods={"main": {"default": 2}}, held={})
+
+    left = [more]
+
+    def generous(snapshot: Snapshot, now: Instant) -> Plan:
+        real = plan(snapshot, now)
+        return Plan(standings=real.standings, waiting=real.waiting, grants=(left.pop(),)) if left else real
+
+    assert 1 in laws_broken(tmp_path, generous, world)
+    assert laws_broken(tmp_path, plan, world) == set()
+
+
+def test_half_a_step_breaks_law_1(tmp_path: Path) -> None:
+    world = WORLD.replace("minCount: 2,", "minCount: 2, step: 2,")
+    taken = Shrink(workload="a/one", pods={"main": {"default": 1}}, causes=cause())
+    half = lambda snapshot, now: at_ten(snapshot, now, shrinks=(taken,), grants=(TWO,))  # noqa: E731
+    assert 1 in laws_broken(tmp_path, half, world)
+    assert laws_broken(tmp_path, plan, world) == set()
+
+
+def test_two_flavors_for_pods_of_one_template_break_law_1(tmp_path: Path) -> None:
+    world = WORLD.replace("minCount: 2,", "minCount: 2, mixes: false,").replace(
+        'nodes: [{name: n, allocatable: {cpu: "4"}}]',
+        "nodes: [{name: n, labels: {k: a}, allocatable: {cpu: 4}}, {name: m, labels: {k: b}, allocatable: {cpu: 4}}]",
+    )
+    flavors = "  objects:\n" + "".join(
+        f"  - {{kind: ResourceFlavor, metadata: {{name: {name}}}, spec: {{nodeLabels: {{k: {name}}}}}}}\n"
+        for name in "ab"
+    )
+    both = Grant(workload="a/one", admits=True, pods={"main": {"a": 1, "b": 1}}, held={})
+
+    def mixing(snapshot: Snapshot, now: Instant) -> Plan:
+        real = plan(snapshot, now)
+        waits = all(one.admitted_at is None for one in snapshot.workloads)
+        return Plan(standings=real.standings, waiting=real.waiting, grants=(both,)) if waits else real
+
+    assert 1 in laws_broken(tmp_path, mixing, world.replace("  objects:\n", flavors))
+
+
+def test_holding_more_than_is_given_breaks_law_1(tmp_path: Path) -> None:
+    taken = Shrink(workload="a/one", pods={"main": {"default": 1}}, causes=cause())
+    twice = Grant(workload="b/two", admits=True, pods={"main": {"default": 1}}, held={"main": {"default": 2}})
+    assert 1 in laws_broken(tmp_path, lambda snapshot, now: at_ten(snapshot, now, shrinks=(taken,), grants=(twice,)))
+
+
+def test_who_waits_and_is_not_told_why_is_a_broken_promise(tmp_path: Path) -> None:
+    silent = simulation(tmp_path, lambda snapshot, now: replace(plan(snapshot, now), waiting=()))
+    said = {(breach.law, str(breach)) for _, breach in silent.breaches}
+    (only,) = said
+    assert only == (
+        None,
+        "a promise is broken: a/one wants more pods of main and is not told why it has to wait",
+    )
+
+
+def test_taking_later_what_the_first_plan_left_breaks_law_4(tmp_path: Path) -> None:
+    late = Shrink(workload="a/one", pods={"main": {"default": 1}}, causes=cause(Rule.NOT_WANTED))
+
+    left = [late]
+
+    def second_thoughts(snapshot: Snapshot, now: Instant) -> Plan:
+        real = plan(snapshot, now)
+        return replace(real, shrinks=(left.pop(),)) if now == 10 and real.is_empty and left else real
+
+    assert 4 in laws_broken(tmp_path, second_thoughts)
 
 
 def test_taking_without_giving_breaks_law_2(tmp_path: Path) -> None:

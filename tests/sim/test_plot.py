@@ -56,3 +56,11 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.C
     (tmp_path / "s.yaml").write_text(SCENARIO)
     assert main(["simulate", str(tmp_path / "s.yaml"), "--plot", str(tmp_path / "no" / "out.svg")]) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_every_colour_is_written_out(picture: str) -> None:
+    """rsvg-convert, Inkscape and others know no variables: they drew everything black."""
+    assert "var(" not in picture
+    light = picture.partition("@media")[0]
+    for name in ("text", ".faint", ".grid", ".held", ".due", ".wait", ".back"):
+        assert re.search(rf"^{re.escape(name)}\{{.*#[0-9a-f]{{6}}", light, re.MULTILINE), name

@@ -78,6 +78,13 @@ class Holding:
         """Pods that are there without a grant."""
         return max(0, self.present[index].get(flavor, 0) - self.granted[index].get(flavor, 0))
 
+    def kept(self, index: int, flavor: str) -> int:
+        """Pods that lost their grant in this very plan: nobody has told them to go, so given again they just stay."""
+        before = self.workload.pod_sets[index]
+        ran = before.granted.get(flavor, 0) - before.held.get(flavor, 0)
+        runs = self.granted[index].get(flavor, 0) - self.held[index].get(flavor, 0)
+        return max(0, ran - runs)
+
     @property
     def waits_to_start(self) -> bool:
         """Whether some of its pods may not start yet."""

@@ -2,7 +2,7 @@
 
 Within a Queue: priority, then floors before growth, floors by age, growth by the workload's own smallest share, then
 age. Between the children of a ClusterQueue its policy decides (`turns`); each child stands there with the ask that is
-next below it: the first that fits, or the first that does not but might have room made for it, whichever comes first.
+next below it: the first that fits, or one before that which does not but might have room made, whichever comes first.
 Everybody else is not looked at: what does not fit under the ceiling, and may take nothing from anybody, waits.
 """
 
@@ -236,9 +236,8 @@ class Line:
         row = self._first_open(queue)
         if row is None:
             return None
-        if ceiling is self._ceilings.none and row.only is not None and not queue.capped:
-            return self._ask(row, True)  # There is room for everybody, so nobody has to hope.
-        if self._fits(row, ceiling) and (self._hopes is None or len(self._rows[queue.index]) == 1):
+        # The first of all, if it fits, is nobody's to pass.
+        if (ceiling is self._ceilings.none and row.only is not None and not queue.capped) or self._fits(row, ceiling):
             return self._ask(row, True)
         return self._first_of_many(queue, ceiling)
 
@@ -283,7 +282,8 @@ class Line:
         might = self._ask(min(hopeful, key=_order), False) if hopeful else None
         if fits is None or might is None:
             return fits or might
-        return min(fits, might, key=self._place)
+        # One that does not fit keeps its own, later turn; before those it stands behind it has none.
+        return min(fits, might, key=self._place) if _order(might.row) < _order(fits.row) else fits
 
     def _fits(self, row: Row, ceiling: Ceiling) -> bool:
         """Whether there is room for a row, as far as a ceiling tells; where it has a choice of flavors, or others keep

@@ -56,7 +56,8 @@ class Draft:
         """Give pods; `held`: they start once those that give way are gone."""
         self.touched[holding.workload.name] = holding
         for index, flavor, count in placement.pods:
-            self.books.change(holding, index, flavor, count, count if held else 0)
+            waiting = max(0, count - holding.kept(index, flavor)) if held else 0
+            self.books.change(holding, index, flavor, count, waiting)
         holding.new = holding.new or not holding.admitted
         holding.admitted = True
 

@@ -59,6 +59,10 @@ def law_1(accounts: Accounts) -> Iterator[Breach]:
     for message in over_committed(accounts.tree.places.values(), accounts.after):
         yield Breach(1, message)
     admitted, plan = accounts.admitted_after(), accounts.plan
+    for grant in plan.grants:
+        for pods_of, held in grant.held.items():
+            if any(count > grant.pods.get(pods_of, {}).get(flavor, 0) for flavor, count in held.items()):
+                yield Breach(1, f"{grant.workload} has more pods of {pods_of} held than it is given")
     moved = {(change.workload, pod_set) for change in (*plan.grants, *takings(plan)) for pod_set in change.pods}
     for name, pods in accounts.granted.items():
         workload = accounts.workloads[name]

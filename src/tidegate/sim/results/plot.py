@@ -16,18 +16,25 @@ from tidegate.sim.results.history import History
 from tidegate.sim.results.measures import dominant
 
 _WIDTH, _PANEL, _LEFT, _RIGHT, _TOP, _GAP = 760, 84, 56, 16, 72, 48
+# Colours in full, light first: many programs that turn SVG into a picture know neither variables nor dark.
 _STYLE = """
-svg{--ink:#1f2328;--faint:#59636e;--grid:#d1d9e0;--back:#ffffff;--held:#0969da;--due:#bc4c00;--wait:#8c959f}
-@media (prefers-color-scheme:dark){
-svg{--ink:#e6edf3;--faint:#9198a1;--grid:#3d444d;--back:#0d1117;--held:#4493f8;--due:#f0883e;--wait:#656c76}}
-text{font:12px system-ui,sans-serif;fill:var(--ink)}
+text{font-family:system-ui,sans-serif;font-size:12px;fill:#1f2328}
 .title{font-size:15px;font-weight:600}
-.faint{fill:var(--faint);font-size:11px}
-.grid{stroke:var(--grid);stroke-width:1;fill:none}
-.held{fill:var(--held);fill-opacity:.28;stroke:var(--held);stroke-width:1.5}
-.due{fill:none;stroke:var(--due);stroke-width:2;stroke-dasharray:6 3}
-.wait{fill:var(--wait)}
-.back{fill:var(--back)}
+.faint{fill:#59636e;font-size:11px}
+.grid{stroke:#d1d9e0;stroke-width:1;fill:none}
+.held{fill:#0969da;fill-opacity:.28;stroke:#0969da;stroke-width:1.5}
+.due{fill:none;stroke:#bc4c00;stroke-width:2;stroke-dasharray:6 3}
+.wait{fill:#8c959f}
+.back{fill:#ffffff}
+@media (prefers-color-scheme:dark){
+text{fill:#e6edf3}
+.faint{fill:#9198a1}
+.grid{stroke:#3d444d}
+.held{fill:#4493f8;stroke:#4493f8}
+.due{stroke:#f0883e}
+.wait{fill:#656c76}
+.back{fill:#0d1117}
+}
 """
 
 
