@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -85,6 +86,15 @@ def days(draw: st.DrawFn) -> dict[str, Any]:
 def test_no_day_breaks_a_law(tmp_path_factory: Any, day: dict[str, Any], seed: int) -> None:
     path: Path = tmp_path_factory.mktemp("day") / "day.yaml"
     path.write_text(yaml.safe_dump(day))
+    check(path, seed)
+
+
+@pytest.mark.parametrize(("day", "seed"), [("what-is-left-of-a-floor", 2)])
+def test_days_that_once_did(day: str, seed: int) -> None:
+    check(Path(__file__).parent / "days" / f"{day}.yaml", seed)
+
+
+def check(path: Path, seed: int) -> None:
     (script,) = read_scripts(path)
     result = play(script, seed=seed, policies=BUILT_IN)
     assert not result.failures, [str(failure) for failure in result.failures]

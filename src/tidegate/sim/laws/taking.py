@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tidegate.model.flavored import Flavored
 from tidegate.scheduler import Eviction, Rule, Shrink
 from tidegate.sim.laws.accounts import Accounts, Pods, amounts_of, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import over_committed
-from tidegate.sim.laws.quota import Amounts, Place
+from tidegate.sim.laws.quota import Amounts, Place, add
 
 MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rule.LOWER_PRIORITY}
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
@@ -92,9 +92,25 @@ def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach
                 continue
             for place in _apart(cause.needed_by, taken.workload, accounts):
                 share, deserves = place.share(holds.get(place.name, {})), place.share(_deserved(place, accounts))
-                if share > deserves:
+                if share > deserves and place.share(_without_leftovers(place, holds, taken, accounts)) > deserves:
                     why = f"its share becomes {share}, it deserves {deserves}"
                     yield Breach(3, f"{place.name} takes more than it deserves for {cause.needed_by}: {why}")
+
+
+def _without_leftovers(
+    place: Place, holds: Mapping[str, Amounts], taken: Shrink | Eviction, accounts: Accounts
+) -> Amounts:
+    """What a place holds, but for what was left over: a floor goes whole, though less was needed, and the rest of it is
+    as good as free. It was needed for one pod at least."""
+    amounts = dict(holds.get(place.name, {}))
+    if isinstance(taken, Eviction):
+        add(amounts, amounts_of(accounts.workloads[taken.workload], taken.pods), -1)
+        askers = {cause.needed_by for cause in taken.causes}
+        for grant in accounts.plan.grants:
+            if grant.workload in askers:
+                one_each = {pod_set: dict.fromkeys(by_flavor, 1) for pod_set, by_flavor in grant.held.items()}
+                add(amounts, amounts_of(accounts.workloads[grant.workload], one_each))
+    return amounts
 
 
 def _deserved(place: Place, accounts: Accounts) -> Amounts:
