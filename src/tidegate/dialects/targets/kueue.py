@@ -10,6 +10,7 @@ from dataclasses import replace
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import PRIORITY, Meaning, ceilings_noted, meaning
+from tidegate.dialects.intent.policy import Word, other_scheduler_noted, unread_noted
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name, label_value
 from tidegate.dialects.targets import kueue_rules
@@ -22,6 +23,12 @@ ELASTIC, MIN_PARALLELISM = f"{PREFIX}/elastic-job", f"{PREFIX}/job-min-paralleli
 GROUP_NAME, GROUP_TOTAL = f"{PREFIX}/pod-group-name", f"{PREFIX}/pod-group-total-count"
 FAST_ADMISSION, RETRIABLE = f"{PREFIX}/pod-group-fast-admission", f"{PREFIX}/retriable-in-group"
 RAY = ("RayCluster", "RayJob", "RayService")
+_UNREAD = {
+    Word.QUEUE: "Kueue reads its own label, which names the LocalQueue",
+    Word.MEMBERS: "Kueue waits for all pods",
+    Word.RESOURCES: "Kueue counts the pods itself",
+    Word.TIMEOUT: "set waitForPodsReady in Kueue's configuration",
+}
 
 
 class Kueue:
@@ -83,6 +90,7 @@ def _noted(draft: Draft, submission: Submission, settled: Meaning) -> Draft:
         )
     if settled.job is not None and settled.job.allow_preemption is not None:
         draft = draft.noted(Fate.DROPPED, "allow-preemption", "set preemption on the ClusterQueue")
+    draft = unread_noted(other_scheduler_noted(draft, ""), _UNREAD)
     for kind, what in kueue_rules.OFF_BY_DEFAULT.items():
         if kind in (draft.entry.kind, draft.entry.makes.kind if draft.entry.makes else ""):
             draft = draft.noted(Fate.NEEDS, kind, what)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.errors import DialectError
+from tidegate.dialects.names import fit
 from tidegate.model.jobs import Form, PodSetShape, inside, pod_group
 
 _KUBERNETES_MEMORY = re.compile(r"[0-9]+[KMGTP]i")
@@ -23,8 +24,9 @@ def group_name(draft: Draft, shape: PodSetShape) -> str:
         return f"spark-{shape.name}"
     group = pod_group(draft.entry, draft.obj)
     if group is not None:
-        return group.name
-    return shape.role if draft.entry.group == "ray.io" else shape.name
+        return fit(group.name)
+    # Placeholders are named after their group, and Ray's groups need not be called like pods.
+    return fit(shape.role) if draft.entry.group == "ray.io" else shape.name
 
 
 def task_groups(draft: Draft) -> tuple[Draft, list[dict[str, Any]]]:

@@ -91,6 +91,7 @@ def _scopes(rule: PodSetRule, scope: Scope) -> Iterator[Scope]:
         yield _named(rule, scope)
         return
     for found in rule.each.all(scope):
+        mapping(found.value, found.path)
         yield _named(rule, replace(scope, item=found.value, at=found.path, key=str(found.path[-1])))
 
 
