@@ -34,19 +34,12 @@ class SparkRequests:
 
 def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
     """Requests of the driver or of one executor of the application whose spec is `app`."""
-    role_at, conf_at = (*path, role), (*path, "sparkConf")
-    pod, conf = mapping(app.get(role), role_at), mapping(app.get("sparkConf"), conf_at)
-    cores = _first(
-        _Said(pod.get("coreRequest"), (*role_at, "coreRequest")),
-        _Said(conf.get(f"spark.kubernetes.{role}.request.cores"), (*conf_at, f"spark.kubernetes.{role}.request.cores")),
-        _Said(pod.get("cores"), (*role_at, "cores")),
-        _Said(conf.get(f"spark.{role}.cores"), (*conf_at, f"spark.{role}.cores")),
-    ) or _Said("1", (*role_at, "cores"))
+    cores = _cores(app, role, path)
     memory_mib = _memory_bytes(app, role, path) // _MIB
     *above, field = cores.path
     cpu = amounts({str(field): str(cores.value)}, tuple(above)).of(str(field))
     base = Resources({"cpu": cpu, "memory": memory_mib * _MIB * NANO})
-    extra = _beside(pod, role_at)
+    extra = _beside(mapping(app.get(role), (*path, role)), (*path, role))
     written = {"cpu": str(cores.value), "memory": f"{memory_mib}Mi"}
     total = base + extra
     return SparkRequests(
@@ -60,6 +53,19 @@ class _Said:
 
     value: Any
     path: Path
+
+
+def spark_cores(app: Obj, role: str, path: Path) -> str:
+    """What the role's own container requests, as it is written somewhere."""
+    return str(_cores(app, role, path).value)
+
+
+def _cores(app: Obj, role: str, path: Path) -> _Said:
+    role_at, conf_at = (*path, role), (*path, "sparkConf")
+    pod, conf = mapping(app.get(role), role_at), mapping(app.get("sparkConf"), conf_at)
+    key = f"spark.kubernetes.{role}.request.cores"
+    requested = _first(_Said(pod.get("coreRequest"), (*role_at, "coreRequest")), _Said(conf.get(key), (*conf_at, key)))
+    return requested or _stated(app, role, "cores", path) or _Said("1", (*role_at, "cores"))
 
 
 def _first(*said: _Said) -> _Said | None:
