@@ -13,7 +13,7 @@ from tidegate.dialects.queues.summed import Amounts, ceilings, guaranteed
 from tidegate.dialects.queues.tree import QueueTree, called, cells
 from tidegate.model.jobs import Obj
 from tidegate.model.kinds import ClusterQueue, Queue
-from tidegate.model.kinds.cluster_queue import AcrossQueues, Submitters
+from tidegate.model.kinds.cluster_queue import AcrossQueues, Ordering, Submitters, WithinQueue
 from tidegate.model.kinds.queue import ROOT
 from tidegate.model.quantity import NANO, ZERO, Quantity
 
@@ -29,6 +29,10 @@ def to_volcano(tree: QueueTree) -> QueueRendering:
     for root in tree.roots():
         objects += _below(tree, root, notes, {})
     _check_names(objects)
+    if any(node.spec.ordering is Ordering.BEST_EFFORT for node in tree.nodes):
+        notes.dropped("patience", "Volcano's sla plugin may hold room for who has waited long; it is set up elsewhere")
+    if tree.flavors or len({flavor for node in tree.nodes for flavor, _ in cells(node)}) > 1:
+        notes.changed("flavors", "Volcano's queues have none; amounts are summed over flavors")
     notes.needs("hierarchy", "Volcano's capacity plugin must be on with enableHierarchy; proportion knows no parents")
     notes.needs("taking room back", "Volcano's reclaim action must be on; by default it is not")
     return notes.finish(objects)
@@ -143,8 +147,12 @@ def _is_reclaimable(node: ClusterQueue) -> bool:
 
 def _lost(node: ClusterQueue, notes: Notes) -> None:
     about = f"ClusterQueue {node.metadata.name}"
-    if len({flavor for flavor, _ in cells(node)}) > 1:
-        notes.changed(f"flavors of {about}", "Volcano's queues have none; amounts are summed over flavors")
+    if node.spec.preemption.across_queues is AcrossQueues.LOWER_PRIORITY:
+        notes.changed(f"preemption across queues of {about}", "Volcano reclaims by share, whatever the priority")
+    if node.spec.preemption.within_queue is not WithinQueue.NEVER:
+        notes.needs(f"preemption within queues of {about}", "Volcano's preempt action must be on")
+    if node.spec.ordering is Ordering.STRICT:
+        notes.dropped(f"ordering of {about}", "in Volcano what fits may pass what does not")
     if node.spec.submitters != Submitters():
         notes.dropped(f"submitters of {about}", "use RBAC and an admission policy")
     if node.spec.policy != "drf":
