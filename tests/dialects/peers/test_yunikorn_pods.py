@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.peers.pods import pods_of
@@ -25,6 +25,8 @@ PREFIX = "yunikorn.apache.org"
 DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 WHOLE = sorted(set(KINDS) - {"TrainJob"})
 NO_FIXTURE_CHECK = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+# What is found is small enough, and asking again and again until it is smallest takes minutes.
+FOUND_IS_FOUND = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def _read(shim: Ask, pod: Json) -> Json:
 amounts = st.fixed_dictionaries(
     {},
     optional={
-        "cpu": st.sampled_from(["100m", "1", "2.5", "0.1", "333u", 2]),
+        "cpu": st.sampled_from(["100m", "1", "2.5", "0.1", "7m", 2]),
         "memory": st.sampled_from(["64Mi", "1Gi", "1.5Gi", "123456789", "1G", "100M"]),
         "nvidia.com/gpu": st.sampled_from(["1", 4]),
         "ephemeral-storage": st.sampled_from(["1Gi", "10G"]),
@@ -97,7 +99,7 @@ jobs = st.fixed_dictionaries({
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-@settings(max_examples=40, suppress_health_check=NO_FIXTURE_CHECK)
+@settings(max_examples=40, suppress_health_check=NO_FIXTURE_CHECK, phases=FOUND_IS_FOUND)
 @given(data=st.data(), submission=submissions, job=jobs)
 def test_every_pod_is_read_as_it_was_meant(
     shim: Ask, kind: str, data: st.DataObject, submission: Submission, job: Json
@@ -130,7 +132,7 @@ def _check_gang(pods: list[Any], readings: list[Json], meant: GangParameters) ->
     for (shape, pod), reading in zip(pods, readings, strict=True):
         assert not reading.get("taskGroupsError")
         # Whichever pod is seen first, the gang is the same; executors come after their driver for certain.
-        assert reading["taskGroups"] == first["taskGroups"] or shape.later
+        assert _named(reading) == _named(first) or shape.later
         group = groups.get(reading["taskGroup"])
         if pod["kind"] == "Pod" and len(readings) == 1 and not groups:
             continue
@@ -142,6 +144,11 @@ def _check_gang(pods: list[Any], readings: list[Json], meant: GangParameters) ->
         assert group["nodeSelector"] == pod["spec"].get("nodeSelector")
         assert len(group["placeholder"]) <= 63
         assert DNS.fullmatch(group["placeholder"])
+
+
+def _named(reading: Json) -> Json:
+    """Its groups, but for the names of placeholders, which end at random."""
+    return [{**group, "placeholder": ""} for group in reading["taskGroups"] or ()]
 
 
 words = st.sampled_from([

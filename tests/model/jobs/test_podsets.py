@@ -76,6 +76,14 @@ def test_ray_heads_hold_the_autoscaler_that_is_added_to_them() -> None:
     assert shapes(ray)["headgroup"].requests.quantities() == ONE
 
 
+def test_what_is_added_to_a_head_runs_after_its_init_containers() -> None:
+    """The autoscaler was added to the largest init container, although the two never run at once."""
+    ray = sample("RayCluster")
+    first = {"name": "first", "resources": {"requests": {"cpu": "1200m", "memory": "4Gi"}}}
+    ray["spec"]["headGroupSpec"]["template"]["spec"]["initContainers"] = [first]
+    assert shapes(ray)["headgroup"].requests.quantities() == {"cpu": "1500m", "memory": "4Gi"}
+
+
 def test_ray_workers_take_at_least_what_waiting_for_the_head_takes() -> None:
     ray = sample("RayCluster")
     worker = ray["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]
