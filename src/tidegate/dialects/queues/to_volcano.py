@@ -20,6 +20,7 @@ from tidegate.model.quantity import NANO, ZERO, Quantity
 Json = dict[str, Any]
 _API_VERSION = "scheduling.volcano.sh/v1beta1"
 _USUAL_DEPTH = 5
+_MOST = 2**63 - 1
 
 
 def to_volcano(tree: QueueTree) -> QueueRendering:
@@ -134,10 +135,11 @@ def _written(amounts: Amounts, notes: Notes) -> dict[str, str]:
 
 
 def _whole(resource: str, amount: Quantity, notes: Notes) -> Quantity:
-    if "/" not in resource or amount.nano % NANO == 0:
-        return amount
-    whole = Quantity(amount.nano // NANO * NANO, amount.notation)
-    notes.changed(f"{amount} {resource}", f"Volcano counts it in whole units, so it became {whole}")
+    """What is over goes everywhere, so that what children have still fits into what their parent has."""
+    unit, most = (NANO // 1000 if resource == "cpu" else NANO), _MOST if resource == "memory" else _MOST // 1000
+    whole = Quantity(min(amount.nano // unit * unit, most * NANO), amount.notation)
+    if whole != amount:
+        notes.changed(f"{amount} {resource}", f"Volcano counts in whole units, up to {most}, so it became {whole}")
     return whole
 
 
