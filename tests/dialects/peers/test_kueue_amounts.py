@@ -14,6 +14,7 @@ from tests.dialects.peers.asking_kueue import (
     RUNTIME,
     WHO,
     all_pods_of,
+    has,
     is_true,
     path_of,
     what_it_makes,
@@ -75,7 +76,7 @@ def _theirs(workload: Json) -> dict[str, tuple[int, Resources]]:
     given = {}
     for one in workload["status"]["admission"]["podSetAssignments"]:
         whole, count = Resources.parse(one["resourceUsage"]), one["count"]
-        each = {name: amount.nano // count for name, amount in whole.items()}
+        each = {name: amount // count for name, amount in whole.items()}
         assert Resources(each) * count == whole
         given[RENAMED.get(one["name"], one["name"])] = (count, Resources(each))
     return given
@@ -150,12 +151,14 @@ def test_kueue_counts_pods_of_controllers_as_tidegate_does(server: Cluster, kind
     server.create(f"{path_of(made)}?fieldValidation=Strict", made)
 
     def mine(reply: Any) -> list[Json]:
-        return [
-            one
+        """Those that belong to the controller or to one of its pods, once they have their quota."""
+        owners = {
+            one["metadata"]["name"]: {owner["name"] for owner in one["metadata"].get("ownerReferences") or ()}
             for one in reply.json["items"]
-            if is_true("QuotaReserved")(type("Reply", (), {"status": 200, "json": one}))
-            and (one["spec"]["podSets"][0]["template"]["metadata"].get("labels") or {}).items() >= label.items()
-        ]
+            if has(one, "QuotaReserved")
+        }
+        named = [one for one, names in owners.items() if any(n.startswith(label["app"]) for n in names)]
+        return [one for one in reply.json["items"] if one["metadata"]["name"] in named]
 
     found = mine(server.eventually(f"{KUEUE}/namespaces/team-a/workloads", lambda reply: bool(mine(reply))))
     ((_, each),) = _ours(made).values()
