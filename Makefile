@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: constraints help setup demo test lint test-kube kube conformance bench laws generate clean
+.PHONY: constraints help setup demo test lint test-kube kube peers conformance bench laws generate clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -39,6 +39,11 @@ test-kube: setup  ## the same API asked of the real Kubernetes and of the embedd
 	@if command -v go >/dev/null || [ -n "$$KUBEBUILDER_ASSETS" ]; then \
 		$(MAKE) --no-print-directory kube PROGRAMS=kuberay-operator && $(PYTEST) -m kube $(or $(AGAIN),-n auto --dist loadfile); \
 	else echo "left out: tests against the real Kubernetes, since Go is not installed (see CONTRIBUTING.md)"; fi
+
+peers: setup  ## what is rendered, judged by Kueue's, YuniKorn's and Volcano's own code (Go needed, half an hour to build)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,kube]'
+	@$(PYTHON) tools/build_kube.py kueue yunikorn-queues yunikorn-pods volcano-admission
+	$(PYTEST) -m kube tests/dialects -n 2 --dist loadfile
 
 conformance: setup kube  ## Kubernetes' own conformance tests of its API machinery (10 minutes to build, then some)
 	@$(PYTHON) tools/build_kube.py e2e.test

@@ -6,6 +6,8 @@ Everything lands in a cache outside the repository and is built once per version
     python tools/build_kube.py kuberay-operator   # also an operator written by others (about 4 minutes)
     python tools/build_kube.py kueue              # also Kueue's manager (about 15 minutes)
     python tools/build_kube.py yunikorn-queues    # also the validator of YuniKorn's queues (half a minute)
+    python tools/build_kube.py yunikorn-pods      # also the reader of pods of YuniKorn's shim (about 5 minutes)
+    python tools/build_kube.py volcano-admission  # also Volcano's webhooks for queues and PodGroups (about 5 minutes)
     python tools/build_kube.py e2e.test           # also Kubernetes' own end-to-end tests (about 10 minutes)
 
 Prints the folder that holds the binaries. `KUBEBUILDER_ASSETS`, when set, is that folder and nothing is built
@@ -35,6 +37,8 @@ class Program:
     version: str
     package: str = ""
     """Empty where the module has only libraries; the program is then `peers/<name>.go`, beside this file."""
+    staging: str = ""
+    """The published version of what its authors keep in a folder `staging`; empty: Kubernetes' way of counting."""
 
 
 def _kubernetes(package: str) -> Program:
@@ -45,6 +49,8 @@ ETCD = "go.etcd.io/etcd/server/v3"
 KUBERAY = "github.com/ray-project/kuberay/ray-operator"
 KUEUE = "sigs.k8s.io/kueue"
 YUNIKORN = "github.com/apache/yunikorn-core"
+SHIM = "github.com/apache/yunikorn-k8shim"
+VOLCANO = "volcano.sh/volcano"
 PROGRAMS = {
     "etcd": Program(ETCD, "3.6.16", ETCD),
     "kube-apiserver": _kubernetes("cmd/kube-apiserver"),
@@ -55,6 +61,8 @@ PROGRAMS = {
     "kuberay-operator": Program(KUBERAY, "1.6.0", KUBERAY),
     "kueue": Program(KUEUE, "0.19.2", f"{KUEUE}/cmd/kueue"),
     "yunikorn-queues": Program(YUNIKORN, "1.8.0"),
+    "yunikorn-pods": Program(SHIM, "1.8.0"),
+    "volcano-admission": Program(VOLCANO, "1.14.1", staging="1.14.0"),
 }
 READY = "ready"
 """Marks a module folder whose go.mod was written whole."""
@@ -89,21 +97,27 @@ def module_folder(program: Program) -> Path:
         KUBERAY: "kuberay",
         KUEUE: "kueue",
         YUNIKORN: "yunikorn",
+        SHIM: "yunikorn-k8shim",
+        VOLCANO: "volcano",
     }
     return cache() / f"{known[program.module]}-module"
 
 
 def write_module(program: Program, folder: Path) -> None:
-    """A module that requires the program's and replaces each staging module of it by its published version."""
+    """A module that requires the program's, with its replacements; staging modules by their published version."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     downloaded = json.loads(go("mod", "download", "-json", f"{program.module}@v{program.version}", cwd=folder))
     source = Path(downloaded["GoMod"]).read_text()
-    staging = sorted(set(re.findall(r"^\s*(\S+) => \./staging/", source, re.M)))
+    staged = program.staging or f"0.{program.version.split('.', 1)[1]}"
     go_version = re.search(r"^go (\S+)", source, re.M)
     lines = [f"module tidegate.dev/{folder.name}", f"go {go_version[1] if go_version else '1.26'}"]
     lines += [f"require {program.module} v{program.version}"]
-    lines += [f"replace {m} => {m} v0.{program.version.split('.', 1)[1]}" for m in staging]
+    lines += [
+        f"replace {module} => {module} v{staged}" for module in re.findall(r"^\s*(\S+) => \./staging/", source, re.M)
+    ]
+    # Replacements hold only in the module that is built, so its authors' are said again.
+    lines += [f"replace {line}" for line in re.findall(r"^\s*(?:replace )?(\S+ => \S+ v\S+)$", source, re.M)]
     (folder / "go.mod").write_text("\n".join(lines) + "\n")
     imports = _packages(program, folder)
     blank = "\n".join(f'import _ "{package}"' for package in imports)
@@ -122,10 +136,15 @@ def _packages(program: Program, folder: Path) -> list[str]:
         if other.module != program.module:
             continue
         if not other.package:
-            (folder / name).mkdir()
-            shutil.copy(Path(__file__).parent / "peers" / f"{name}.go", folder / name / "main.go")
+            _put_source(name, folder)
         packages.append(other.package or f"tidegate.dev/{folder.name}/{name}")
     return packages
+
+
+def _put_source(name: str, folder: Path) -> None:
+    """A program of ours where its module is."""
+    (folder / name).mkdir(exist_ok=True)
+    shutil.copy(Path(__file__).parent / "peers" / f"{name}.go", folder / name / "main.go")
 
 
 def source_of(name: str) -> Path:
@@ -149,6 +168,8 @@ def build(name: str, where: Path) -> None:
     folder = module_folder(program)
     if not (folder / READY).exists():
         write_module(program, folder)
+    if not program.package:
+        _put_source(name, folder)
     command = ["test", "-c"] if name.endswith(".test") else ["build"]
     partial = where / f".{name}.partial"
     version = stamp(KUBERNETES) if program.module == "k8s.io/kubernetes" else ""

@@ -1,6 +1,11 @@
-"""Airflow: KubernetesPodOperator takes `full_pod_spec`; `queued` is the pod to give it.
+"""Airflow: KubernetesPodOperator takes a pod as a dict, and `queued` gives it one that is in a queue.
 
-KubernetesPodOperator(task_id="train", full_pod_spec=k8s_models(queued(pod, "org1", "{{ dag_run.conf.user }}")))
+    containers = [{"name": "base", "image": "python:3.13", "command": ["python", "train.py"]}]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train"}, "spec": {"containers": containers}}
+    KubernetesPodOperator(task_id="train", pod_template_dict=queued(pod, "org1", "anna"))
+
+Airflow's own container is called `base`. Older providers have no `pod_template_dict`; write the same to a file for
+`pod_template_file`.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def test_what_is_no_job_is_handed_on(capsys: pytest.CaptureFixture[str], tmp_pat
     )
     _, out, _ = run(capsys, "--for", "kueue", "--explain", str(file))
     assert [obj["kind"] for obj in documents(out)] == ["ConfigMap", "Job"]
-    assert "# changed: ConfigMap: it is no job" in out
+    assert "# changed: ConfigMap c: it is no job" in out
 
 
 @pytest.mark.parametrize("scheduler", ["kueue", "yunikorn", "volcano", "tidegate"])
@@ -158,13 +158,58 @@ def test_without_files_the_clusters_own_queues_are_meant(
     assert (code, said) == (1, "root.company.org1: resources.max.vcore: is 40, should be 48\n")
 
 
+def _written(tmp_path: Path, *objects: Json) -> str:
+    file = tmp_path / "given.yaml"
+    file.write_text(yaml.safe_dump_all(objects))
+    return str(file)
+
+
+def test_of_several_jobs_notes_and_errors_say_which(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = _written(tmp_path, sample("CronJob"), sample("Deployment"))
+    _, out, _ = run(capsys, "--for", "yunikorn", "--explain", file)
+    notes = [line for line in out.splitlines() if line.startswith("#")]
+    assert [line for line in notes if " user: " in line] == [notes[0]], "what holds for all is said once"
+    assert notes[0].startswith("# needs: user: none is given")
+    assert any(line.startswith("# changed: Deployment deployment: gang of main: ") for line in notes)
+    wrong = sample("Job") | {"metadata": {"name": "wrong"}, "spec": {}}
+    _, _, err = run(capsys, "--for", "yunikorn", _written(tmp_path, sample("Deployment"), wrong))
+    assert err.startswith("tidegate: Job wrong: the Job describes no pods")
+
+
+def test_a_job_of_an_unknown_version_among_others_is_not_handed_on(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """It would have been applied without its queue, with nothing but a note."""
+    old = sample("RayCluster") | {"apiVersion": "ray.io/v1alpha1"}
+    code, _, err = run(capsys, "--for", "kueue", _written(tmp_path, sample("Job"), old))
+    assert (code, "RayCluster ray: apiVersion: ray.io/v1alpha1 is not a version" in err) == (1, True)
+
+
+def test_jobs_that_would_be_one_application_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """YuniKorn reads the gang of an application from its first pod, so the second would have none."""
+    jobs = [sample("Job") | {"metadata": {"name": name}} for name in ("one", "two")]
+    _, out, _ = run(capsys, "--for", "yunikorn", "--id", "7", "--explain", _written(tmp_path, *jobs))
+    assert "# changed: application: Job one and Job two share the id job-7, and are one to YuniKorn" in out
+    _, out, _ = run(capsys, "--for", "yunikorn", "--explain", _written(tmp_path, *jobs))
+    assert "share the id" not in out
+
+
+def test_files_without_objects_are_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A pipe whose first command failed gave an empty answer and success."""
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("---\n# nothing\n")
+    code, out, err = run(capsys, "--for", "kueue", str(empty))
+    assert (code, out) == (1, "")
+    assert err == "tidegate: The files have no objects. Give manifests with apiVersion and kind.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         ([RAY], 2, "name the scheduler with --for"),
         (["--for", "kueue"], 2, "FILE"),
         (["--for", "kueue", "--check", RAY, RAY], 2, "add --queues"),
-        (["--for", "slurm", RAY], 1, '"slurm" is not a scheduler known here; use one of'),
+        (["--for", "slurm", RAY], 2, '"slurm" is not a scheduler known here; use one of'),
         (["--for", "kueue", "absent.yaml"], 1, "absent.yaml is not there."),
         (["--for", "kueue", str(EXAMPLES / "spark.yaml")], 1, "dynamicAllocation is on, and Kueue takes only"),
         (
@@ -179,10 +224,10 @@ def test_without_files_the_clusters_own_queues_are_meant(
         ),
         (["--for", "kueue", "--config", RAY, RAY], 1, "queueconfig.apiVersion: is not known here"),
         (["--for", "kueue", "--kinds", RAY, RAY], 1, "kinds: is missing"),
-        (["--for", "kueue", "--groups", "a", RAY], 1, "groups are given without a user"),
+        (["--for", "kueue", "--groups", "a", RAY], 2, "groups are given without a user"),
         (["--for", "yunikorn", "--organisation", "o" * 70, RAY], 1, "shorten it to at most 63"),
         (["--for", "kueue", "--queues", RAY], 1, "The files have no queues."),
-        (["--for", "scheduler-plugins", "--queues", QUEUES], 1, "scheduler-plugins has no queues to render."),
+        (["--for", "scheduler-plugins", "--queues", QUEUES], 2, "scheduler-plugins has no queues to render."),
         (["--for", "kueue", str(EXAMPLES / "README.md")], 1, "README.md"),
         (["--for", "kueue", str(EXAMPLES)], 1, "cannot be read"),
         (["--for", "yunikorn", "--queues", "--check", RAY, QUEUES], 1, "has no partitions:"),

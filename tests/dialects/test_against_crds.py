@@ -16,7 +16,7 @@ from tests.dialects.trees import COMPANY
 from tests.harness import Cluster
 from tests.model.jobs.samples import KINDS, sample
 from tidegate.dialects import BUILTIN, Submission, render
-from tidegate.dialects.queues import TARGETS, from_kueue, parse_tree
+from tidegate.dialects.queues import TARGETS, drifts, from_kueue, parse_tree
 
 pytestmark = pytest.mark.kube
 Json = Any
@@ -118,6 +118,24 @@ def test_the_server_does_refuse_what_a_definition_does_not_have(server: Cluster,
 def test_rendered_queues_are_what_their_definitions_ask_for(server: Cluster, space: str, scheduler: str) -> None:
     for obj in TARGETS[scheduler](parse_tree(COMPANY)).objects:
         _try(server, space, obj)
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "volcano"])
+def test_what_a_server_fills_in_is_no_drift(server: Cluster, space: str, scheduler: str) -> None:
+    """A live configuration was said to have drifted in fields that nobody had written."""
+    wanted = TARGETS[scheduler](parse_tree(COMPANY)).objects
+    group = wanted[0]["apiVersion"].partition("/")[0]
+    live = []
+    for obj in wanted:
+        plural, namespaced = _plurals()[f"{group} {obj['kind']}"]
+        where, metadata = f"/namespaces/{space}" if namespaced else "", dict(obj["metadata"])
+        namespace = metadata.pop("namespace", None)
+        path = f"/apis/{obj['apiVersion']}{where}/{plural}?dryRun=All"
+        kept = server.http("POST", path, {**obj, "metadata": metadata}).json
+        if namespace:
+            kept["metadata"]["namespace"] = namespace
+        live.append(kept)
+    assert [str(drift) for drift in drifts(scheduler, wanted, live)] == []
 
 
 def test_queues_that_kueue_keeps_come_back_as_they_were(server: Cluster, space: str) -> None:

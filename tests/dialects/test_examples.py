@@ -29,6 +29,8 @@ def test_a_flyte_tasks_pod_template_and_custom_resource() -> None:
     assert spec["schedulerName"] == "yunikorn"
     assert labels["yunikorn.apache.org/queue"] == "root.org1.ray"
     assert "yunikorn.apache.org/user.info" in annotations
+    _, labels, _ = flyte["pod_template"](sample("Pod")["spec"], flyte["submission"]("org1", "anna", "LAUNCH_PLAN"))
+    assert labels["yunikorn.apache.org/queue"] == "root.org1.default", "a pod of a type that is not listed"
     (job,) = flyte["custom_resource"](sample("RayJob"), who)
     head = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["metadata"]
     assert head["labels"]["yunikorn.apache.org/app-id"] == "task-f1"
@@ -38,6 +40,17 @@ def test_a_flyte_tasks_pod_template_and_custom_resource() -> None:
 def test_an_airflow_tasks_pod() -> None:
     pod = _module("airflow_dag.py")["queued"](sample("Pod"), "org1", "anna")
     assert pod["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "airflow"
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "yunikorn", "volcano", "tidegate"])
+def test_an_argo_workflow_is_a_kind_of_ones_own(scheduler: str) -> None:
+    kinds = builtin().with_more(parse_kinds(yaml.safe_load((EXAMPLE / "argo-kind.yaml").read_text())))
+    workflow = yaml.safe_load((EXAMPLE / "argo.yaml").read_text())
+    done = render(workflow, {"organisation": "org1", "id": "7"}, scheduler, kinds=kinds).object
+    words = {"kueue": "'argo'", "yunikorn": "'root.org1.argo'", "volcano": "'org1-argo'", "tidegate": "'argo'"}
+    assert words[scheduler] in str(done["spec"]["podMetadata"])
+    assert done["spec"].get("schedulerName") == (scheduler if scheduler in ("yunikorn", "volcano") else None)
+    assert done["spec"]["templates"] == workflow["spec"]["templates"]
 
 
 def test_the_webhooks_rules_render_what_argo_makes() -> None:

@@ -149,6 +149,49 @@ def test_the_same_amount_written_otherwise_is_no_drift() -> None:
         drifts("yunikorn", wanted, [{"kind": "ConfigMap"}])
 
 
+def test_what_servers_fill_in_and_volcano_makes_itself_is_no_drift() -> None:
+    wanted = TARGETS["kueue"](parse_tree(COMPANY)).objects
+    live = json.loads(json.dumps(wanted))
+    for obj in live:
+        if obj["kind"] == "ClusterQueue":
+            obj["spec"]["flavorFungibility"] = {"whenCanBorrow": "Borrow", "whenCanPreempt": "TryNextFlavor"}
+            obj["spec"]["preemption"]["borrowWithinCohort"] = {"policy": "Never"}
+            obj["spec"]["cohort"] = obj["spec"].pop("cohortName")
+        if obj["kind"] == "LocalQueue":
+            obj["spec"]["stopPolicy"] = "None"
+    assert drifts("kueue", wanted, live) == ()
+    live[-1]["spec"]["stopPolicy"] = "Hold"
+    (drift,) = drifts("kueue", wanted, live)
+    assert str(drift) == "LocalQueue a/ray: stopPolicy: is Hold, should be absent"
+    wanted = TARGETS["volcano"](parse_tree(COMPANY)).objects
+    own = [{"kind": "Queue", "metadata": {"name": name}, "spec": {"weight": 1}} for name in ("root", "default")]
+    assert drifts("volcano", wanted, [*own, *wanted]) == ()
+    stranger = {"kind": "Queue", "metadata": {"name": "x"}, "spec": {"parent": "root"}}
+    assert [drift.where for drift in drifts("volcano", wanted, [*wanted, stranger])] == ["Queue x"]
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "volcano"])
+def test_a_file_with_nothing_to_compare_is_refused(scheduler: str) -> None:
+    wanted = TARGETS[scheduler](parse_tree(COMPANY)).objects
+    with pytest.raises(DialectError, match="has none of what is compared; give it the"):
+        drifts(scheduler, wanted, [{"kind": "ConfigMap", "metadata": {"name": "x"}}])
+
+
+@pytest.mark.parametrize(
+    ("objects", "said"),
+    [
+        ([{"kind": "ClusterQueue", "metadata": {}}], "a ClusterQueue has no name; give it metadata.name"),
+        ([{"kind": "Queue", "metadata": {"namespace": "a"}}], "a Queue has no name"),
+        ([COMPANY[1], COMPANY[1]], "ClusterQueue company is there twice; remove one"),
+        ([*COMPANY, COMPANY[-1]], "Queue lab/default is there twice"),
+    ],
+)
+def test_trees_that_lose_something_are_refused(objects: list[Json], said: str) -> None:
+    """Of two ClusterQueues of one name the second silently took the place of the first."""
+    with pytest.raises(DialectError, match=said):
+        parse_tree(objects)
+
+
 def test_drift_in_kueue_is_said_by_flavor_and_resource() -> None:
     live = _company("kueue")
     cohort = next(obj for obj in live if obj["kind"] == "Cohort" and obj["metadata"]["name"] == "research")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+
+import pytest
 
 from tests.model.jobs.samples import sample
 from tidegate.dialects import Submission, render
@@ -112,3 +115,63 @@ def test_a_stated_floor_is_the_gang() -> None:
     spark["metadata"]["annotations"] = {"tidegate.dev/min-count": "1"}
     annotations = render(spark, {}, "yunikorn").object["spec"]["driver"]["annotations"]
     assert _groups(annotations)["spark-executor"]["minMember"] == 1
+
+
+PLACEHOLDER = re.compile(r"[a-z0-9-]+")
+
+
+@pytest.mark.parametrize(
+    ("submission", "expected"),
+    [
+        (Submission(resource_type="LAUNCH_PLAN", id="42"), "launch-plan-42"),
+        (Submission(resource_type="task", id="42"), "task-42"),
+        (Submission(resource_type="task", id="A_7"), "task-a-7-"),
+        (Submission(resource_type="task", id="a.7"), "task-a-7-"),
+    ],
+)
+def test_placeholders_can_be_named_after_the_application(submission: Submission, expected: str) -> None:
+    """YuniKorn names placeholder pods after application and group; with capitals or underscores in them none could be
+    made, and the gang waited for nothing. Flyte's resource types are written like that."""
+    done = render(sample("RayCluster"), submission, CONFIG)
+    labels = done.object["spec"]["headGroupSpec"]["template"]["metadata"]["labels"]
+    assert labels[f"{PREFIX}/app-id"].startswith(expected)
+    assert PLACEHOLDER.fullmatch(labels[f"{PREFIX}/app-id"])
+    given = f"{submission.resource_type}-{submission.id}"
+    assert any(note.about == "application" for note in done.notes) == (labels[f"{PREFIX}/app-id"] != given)
+    again = render(done.object, submission, CONFIG).object
+    assert again == done.object
+
+
+def test_ids_that_differ_only_in_case_stay_different() -> None:
+    written = [
+        str(render(sample("RayCluster"), Submission(id=one), CONFIG).object) for one in ("A7", "a7", "a_7", "A-7")
+    ]
+    assert len(set(written)) == 4
+
+
+def test_without_a_gang_an_id_stays_as_it_was_given() -> None:
+    done = render(sample("Job"), Submission(resource_type="TASK", id="A_7"), CONFIG).object
+    assert done["spec"]["template"]["metadata"]["labels"][f"{PREFIX}/app-id"] == "TASK-A_7"
+
+
+def test_groups_that_are_not_called_like_pods_get_another_name() -> None:
+    ray = sample("RayCluster")
+    ray["spec"]["workerGroupSpecs"][0]["groupName"] = "GPU_Group"
+    template = render(ray, {}, "yunikorn").object["spec"]["workerGroupSpecs"][0]["template"]
+    annotations = template["metadata"]["annotations"]
+    name = annotations[f"{PREFIX}/task-group-name"]
+    assert name.startswith("gpu-group-")
+    assert name in _groups(annotations)
+
+
+def test_in_client_mode_executors_bring_the_gang() -> None:
+    spark = sample("SparkApplication")
+    spark["spec"]["mode"] = "client"
+    annotations = render(spark, {}, "yunikorn").object["spec"]["executor"]["annotations"]
+    assert set(_groups(annotations)) == {"spark-executor"}
+
+
+def test_a_listed_type_has_its_queue_also_without_an_organisation() -> None:
+    done = render(sample("RayCluster"), {}, CONFIG)
+    assert f"'{PREFIX}/queue': 'root.ray'" in str(done.object)
+    assert f"'{PREFIX}/queue': 'root.default'" in str(render(sample("DaskCluster"), {}, CONFIG).object)

@@ -7,6 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 Json = Any
+# What Kubernetes takes for an amount and other schedulers have no notation for, or no room.
+ODD = st.sampled_from(["0", "0.1Gi", "1500m", "2.5", "1e3", "100n", "333u", "12E", "7Ei", "1Ki", "0.5"])
+NAMES = st.sampled_from(["a", "b", "q0", "node-0", "node-1", "a-b", "b-q0", "v1.2", "a-node-0"])
 FLAVORS, RESOURCES = ["default", "a100", "spot"], ["cpu", "memory", "nvidia.com/gpu"]
 
 
@@ -57,6 +60,25 @@ def queue_objects(draw: st.DrawFn) -> list[Json]:
         if metadata not in [one["metadata"] for one in objects]:
             objects.append({"kind": "Queue", "metadata": metadata, "spec": spec})
     return objects
+
+
+@st.composite
+def odd_objects(draw: st.DrawFn) -> list[Json]:
+    """Trees with amounts that others cannot write, with doors called like nodes, and with limits and submitters."""
+    objects = draw(queue_objects())
+    for obj in objects:
+        if obj["kind"] == "ClusterQueue":
+            for quotas in obj["spec"]["quotas"]:
+                for quota in quotas["resources"].values():
+                    quota |= {key: draw(ODD) for key in quota if key != "lendingLimit"}
+            if draw(st.booleans()):
+                obj["spec"]["submitters"] = {"users": draw(st.lists(st.sampled_from(["anna", "bo"]), unique=True))}
+                obj["spec"]["submitters"]["groups"] = draw(st.lists(st.sampled_from(["g1", "g2"]), unique=True))
+        elif draw(st.booleans()):
+            obj["metadata"]["name"] = draw(NAMES)
+            obj["spec"]["limits"] = {draw(st.sampled_from(["cpu", "memory"])): draw(ODD)}
+    doors: Json = {(obj["metadata"].get("namespace"), obj["metadata"]["name"]): obj for obj in objects}
+    return list(doors.values())
 
 
 COMPANY: list[Json] = [

@@ -10,6 +10,7 @@ from tidegate.dialects.errors import DialectError
 LONGEST_LABEL = 63
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_UNFIT = re.compile(r"[^-a-z0-9]")
 _QUEUE_LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -43,6 +44,20 @@ def queue_level(text: str, what: str) -> str:
     if not _QUEUE_LEVEL.fullmatch(level):
         raise DialectError(f'{what} "{text}" cannot be a queue; use letters, digits, dashes and underscores')
     return level
+
+
+def plain(text: str) -> str:
+    """The text in small letters, digits and dashes."""
+    return _UNFIT.sub("-", text.lower())
+
+
+def fit(text: str) -> str:
+    """The text as a part of a pod's name; one that had to be changed has a digest, so that different ones stay so."""
+    changed = plain(text)
+    if changed == text:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{changed[: LONGEST_LABEL - 9].rstrip('-')}-{digest}"
 
 
 def shortened(text: str, longest: int = LONGEST_LABEL) -> str:

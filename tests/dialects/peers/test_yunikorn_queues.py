@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.dialects.peers.programs import program
-from tests.dialects.trees import COMPANY, queue_objects
+from tests.dialects.peers.programs import Ask, asked
+from tests.dialects.trees import COMPANY, odd_objects, queue_objects
 from tidegate.dialects.queues import TARGETS, parse_tree
 
 pytestmark = pytest.mark.kube
 Json = Any
-Judge = Callable[[Json], str]
-
-# What Kubernetes takes for an amount and YuniKorn has no notation for, or no room.
-ODD = st.sampled_from(["0", "0.1Gi", "1500m", "2.5", "1e3", "100n", "333u", "12E", "7Ei", "1Ki", "0.5"])
-NAMES = st.sampled_from(["a", "b", "q0", "node-0", "node-1", "a-b", "b-q0", "v1.2", "a-node-0"])
 
 
 @pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    """Asks one program for all verdicts: `ok`, or what YuniKorn has against a document."""
-    command = [str(program("yunikorn-queues"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as asked:
-        assert asked.stdin
-        assert asked.stdout
-        to, answers = asked.stdin, asked.stdout
-
-        def verdict(document: Json) -> str:
-            to.write(json.dumps(document) + "\n")
-            to.flush()
-            return answers.readline().strip()
-
-        yield verdict
-        to.close()
-        assert asked.wait(timeout=10) == 0
+def judge() -> Iterator[Ask]:
+    """What YuniKorn has against a document, or `ok`."""
+    with asked("yunikorn-queues") as ask:
+        yield ask
 
 
 def _rendered(objects: list[Json]) -> Json:
@@ -48,38 +28,19 @@ def _rendered(objects: list[Json]) -> Json:
     return document
 
 
-def test_the_company_is_a_configuration_that_yunikorn_takes(judge: Judge) -> None:
+def test_the_company_is_a_configuration_that_yunikorn_takes(judge: Ask) -> None:
     assert judge(_rendered(COMPANY)) == "ok"
 
 
 @given(queue_objects())
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_every_tree_is_a_configuration_that_yunikorn_takes(judge: Judge, objects: list[Json]) -> None:
+def test_every_tree_is_a_configuration_that_yunikorn_takes(judge: Ask, objects: list[Json]) -> None:
     assert judge(_rendered(objects)) == "ok"
-
-
-@st.composite
-def odd_objects(draw: st.DrawFn) -> list[Json]:
-    """Trees with amounts that YuniKorn cannot write, with doors called like nodes, and with limits and submitters."""
-    objects = draw(queue_objects())
-    for obj in objects:
-        if obj["kind"] == "ClusterQueue":
-            for quotas in obj["spec"]["quotas"]:
-                for quota in quotas["resources"].values():
-                    quota |= {key: draw(ODD) for key in quota if key != "lendingLimit"}
-            if draw(st.booleans()):
-                obj["spec"]["submitters"] = {"users": draw(st.lists(st.sampled_from(["anna", "bo"]), unique=True))}
-                obj["spec"]["submitters"]["groups"] = draw(st.lists(st.sampled_from(["g1", "g2"]), unique=True))
-        elif draw(st.booleans()):
-            obj["metadata"]["name"] = draw(NAMES)
-            obj["spec"]["limits"] = {draw(st.sampled_from(["cpu", "memory"])): draw(ODD)}
-    doors: Json = {(obj["metadata"].get("namespace"), obj["metadata"]["name"]): obj for obj in objects}
-    return list(doors.values())
 
 
 @given(odd_objects())
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_odd_amounts_and_names_become_what_yunikorn_takes(judge: Judge, objects: list[Json]) -> None:
+def test_odd_amounts_and_names_become_what_yunikorn_takes(judge: Ask, objects: list[Json]) -> None:
     assert judge(_rendered(objects)) == "ok"
 
 
@@ -103,6 +64,6 @@ BAD = [
 
 
 @pytest.mark.parametrize("document", [pytest.param(document, id=what) for what, document in BAD])
-def test_yunikorn_does_refuse_what_is_wrong(judge: Judge, document: Json) -> None:
+def test_yunikorn_does_refuse_what_is_wrong(judge: Ask, document: Json) -> None:
     """So that the laws above mean something."""
     assert judge(document) != "ok"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.model.jobs.samples import KINDS, sample
 from tidegate.model.jobs import JobError, PodSetShape, builtin, podsets, templates
+
+Json = Any
 
 ONE = {"cpu": "1", "memory": "1Gi"}
 
@@ -72,6 +76,14 @@ def test_ray_heads_hold_the_autoscaler_that_is_added_to_them() -> None:
     assert shapes(ray)["headgroup"].requests.quantities() == ONE
 
 
+def test_what_is_added_to_a_head_runs_after_its_init_containers() -> None:
+    """The autoscaler was added to the largest init container, although the two never run at once."""
+    ray = sample("RayCluster")
+    first = {"name": "first", "resources": {"requests": {"cpu": "1200m", "memory": "4Gi"}}}
+    ray["spec"]["headGroupSpec"]["template"]["spec"]["initContainers"] = [first]
+    assert shapes(ray)["headgroup"].requests.quantities() == {"cpu": "1500m", "memory": "4Gi"}
+
+
 def test_ray_workers_take_at_least_what_waiting_for_the_head_takes() -> None:
     ray = sample("RayCluster")
     worker = ray["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]
@@ -110,6 +122,45 @@ def test_spark_with_dynamic_allocation_grows_from_its_minimum() -> None:
     }
     executor = shapes(spark)["executor"]
     assert (executor.count, executor.floor, executor.ceiling) == (4, 4, 2**31 - 1)
+
+
+def test_scheduled_runs_and_text_in_any_case_are_read_like_any_other() -> None:
+    """A scheduled application that grows by its settings was taken for one of fixed size, and "False" for true."""
+    spark = sample("ScheduledSparkApplication")
+    conf = spark["spec"]["template"]["sparkConf"] = {
+        "spark.dynamicAllocation.enabled": "True",
+        "spark.dynamicAllocation.minExecutors": "4",
+    }
+    executor = shapes(spark)["executor"]
+    assert (executor.count, executor.floor, executor.ceiling) == (4, 4, 2**31 - 1)
+    conf["spark.dynamicAllocation.enabled"] = "False"
+    assert shapes(spark)["executor"].ceiling is None
+
+
+def test_in_client_mode_spark_has_no_driver_pod() -> None:
+    spark = sample("SparkApplication")
+    spark["spec"]["mode"] = "client"
+    assert set(shapes(spark)) == {"executor"}
+    assert not shapes(spark)["executor"].later
+
+
+@pytest.mark.parametrize(
+    ("stated", "count"),
+    [({}, 1), ({"completions": 5}, 1), ({"parallelism": 3}, 3), ({"parallelism": 4, "completions": 2}, 2)],
+)
+@pytest.mark.parametrize("kind", ["Job", "CronJob", "JobSet"])
+def test_without_parallelism_pods_run_one_by_one(kind: str, stated: Json, count: int) -> None:
+    """Kubernetes' default is 1 whatever the completions; all of them were reserved at once."""
+    obj = sample(kind)
+    spec = {"Job": lambda: obj["spec"], "CronJob": lambda: obj["spec"]["jobTemplate"]["spec"]}.get(
+        kind, lambda: obj["spec"]["replicatedJobs"][0]["template"]["spec"]
+    )()
+    for name in ("parallelism", "completions"):
+        spec.pop(name, None)
+    spec |= stated
+    if kind == "JobSet":
+        obj["spec"]["replicatedJobs"][0]["replicas"] = 1
+    assert next(iter(shapes(obj).values())).count == count
 
 
 def test_a_train_jobs_pods_are_those_of_its_runtime_when_that_is_known() -> None:
@@ -151,6 +202,11 @@ def test_pods_that_ended_well_give_their_quota_back() -> None:
     [
         ("Job", ("spec", "parallelism"), "many", 'spec.parallelism: "many" is not a count of pods'),
         ("Job", ("spec", "parallelism"), -1, 'spec.parallelism: "-1" is not a count of pods'),
+        ("Job", ("spec", "parallelism"), "4", 'spec.parallelism: "4" is not a count of pods; write a whole number'),
+        ("RayCluster", ("spec", "workerGroupSpecs"), {"a": {}}, "spec.workerGroupSpecs: \"{'a': {}}\" is not a list"),
+        ("RayCluster", ("spec", "workerGroupSpecs"), ["a"], 'spec.workerGroupSpecs[0]: "a" is not a mapping'),
+        ("TFJob", ("spec", "tfReplicaSpecs"), [1], 'spec.tfReplicaSpecs: "[1]" is not a mapping'),
+        ("SparkApplication", ("spec", "driver", "cores"), "few", 'spec.driver.cores: "few" is not a quantity'),
         ("SparkApplication", ("spec", "driver", "memory"), "1 GB", 'spec.driver.memory: "1 GB" is not memory as Spark'),
         ("SparkApplication", ("spec", "memoryOverheadFactor"), "x", 'spec.memoryOverheadFactor: "x" is not a factor'),
         ("Job", ("spec", "template"), "text", "spec.template: is not a mapping"),

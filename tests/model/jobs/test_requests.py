@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,3 +93,39 @@ def test_spark_gpus_and_sidecars_stand_beside_its_own_memory() -> None:
     sized = spark_requests(app, "executor", ())
     assert sized.requests.quantities() == {"cpu": "2100m", "memory": "1408Mi", "nvidia.com/gpu": "1"}
     assert sized.written == {"cpu": "2100m", "memory": "1408Mi", "nvidia.com/gpu": "1"}
+
+
+@pytest.mark.parametrize(
+    ("app", "role", "memory", "cpu"),
+    [
+        ({"driver": {"memory": "1024"}, "type": "Java"}, "driver", "1408Mi", "1"),
+        ({"driver": {"memory": "2g", "memoryOverhead": 600}}, "driver", "2648Mi", "1"),
+        ({"driver": {"memory": "4g"}, "type": "Python"}, "driver", "5734Mi", "1"),
+        ({"driver": {"memory": "2g"}, "sparkConf": {"spark.driver.memoryOverhead": "600"}}, "driver", "2648Mi", "1"),
+        (
+            {"executor": {"memory": "4g"}, "memoryOverheadFactor": "0.9",
+             "sparkConf": {"spark.executor.memoryOverheadFactor": "0.25"}},
+            "executor", "5120Mi", "1",
+        ),
+        (
+            {"type": "Scala", "sparkConf": {"spark.executor.memory": "2g", "spark.executor.cores": "3"}},
+            "executor", "2432Mi", "3",
+        ),
+        (
+            {"type": "Scala", "executor": {"cores": 4, "memory": "1g"},
+             "sparkConf": {"spark.kubernetes.executor.request.cores": "500m", "spark.executor.memory": "9g"}},
+            "executor", "1408Mi", "500m",
+        ),
+        (
+            {"type": "Scala", "executor": {"memory": "2g"},
+             "sparkConf": {"spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "536870912"}},
+            "executor", "2944Mi", "1",
+        ),
+    ],
+)  # fmt: skip
+def test_what_an_application_has_no_field_for_is_taken_from_its_settings(
+    app: Json, role: str, memory: str, cpu: str
+) -> None:
+    """Pods were larger than what was reserved for them where sparkConf said so, and bare numbers, which are mebibytes
+    to Spark (but for off-heap memory), were counted as bytes."""
+    assert spark_requests(app, role, ()).written == {"cpu": cpu, "memory": memory}

@@ -98,3 +98,21 @@ def test_priority_and_longest_run_are_read() -> None:
 def test_an_unknown_kind_is_named_and_told_what_to_do() -> None:
     with pytest.raises(JobError, match=r"example.com/v1 Thing is not a known kind of job; use one of"):
         builtin().of({"apiVersion": "example.com/v1", "kind": "Thing"})
+
+
+@pytest.mark.parametrize(
+    ("obj", "said"),
+    [
+        (
+            {"apiVersion": "ray.io/v1alpha1", "kind": "RayCluster"},
+            "ray.io/v1alpha1 is not a version of RayCluster",
+        ),
+        ({"kind": "RayCluster"}, "apiVersion: is missing; write ray.io/v1"),
+        ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job"}, "batch.volcano.sh/v1alpha1 Job is not a known"),
+        ({"apiVersion": "v1"}, "kind: is missing; write"),
+    ],
+)
+def test_a_known_kind_with_a_wrong_version_is_told_the_right_one(obj: dict[str, str], said: str) -> None:
+    with pytest.raises(JobError) as caught:
+        builtin().of(obj)
+    assert said in str(caught.value)

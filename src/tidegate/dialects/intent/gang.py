@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 TIMEOUT, STYLE = "placeholderTimeoutInSeconds", "gangSchedulingStyle"
 STYLES = ("Soft", "Hard")
 _LONGEST_S = 2**31 - 1
+_GO_NUMBER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +54,19 @@ def _style(text: str) -> str:
 
 
 def as_yunikorn_reads(text: str) -> GangParameters:
-    """What YuniKorn makes of a text: it skips what it does not understand."""
+    """What YuniKorn makes of a text: it skips what it does not understand, and the last word of a kind counts."""
     timeout_s, style = 0, "Soft"
     for item in text.split(" "):
         parts = item.split("=")
         if len(parts) != 2:
             continue
         if parts[0] == TIMEOUT:
-            number = parts[1]
-            timeout_s = int(number) if number.isascii() and number.isdigit() else 0
-        elif parts[0] == STYLE and parts[1] in STYLES:
-            style = parts[1]
+            timeout_s = _number(parts[1])
+        elif parts[0] == STYLE:
+            style = parts[1] if parts[1] in STYLES else "Soft"
     return GangParameters(timeout_s, style)
+
+
+def _number(text: str) -> int:
+    """As Go reads numbers: what is too large becomes the largest there is, and what is none becomes 0."""
+    return min(max(int(text), -(2**63)), 2**63 - 1) if _GO_NUMBER.fullmatch(text) else 0

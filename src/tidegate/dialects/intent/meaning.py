@@ -32,9 +32,10 @@ def meaning(draft: Draft, submission: Submission, config: QueueConfig) -> Meanin
     """A submission's own words count before the object's, the object's before what is usual for its kind."""
     job_type = submission.job_type or draft.entry.job_type or draft.entry.kind.lower()
     label = draft.stated(QUEUE)
+    typed = bool(submission.organisation) or config.job(job_type) is not None
     if submission.queue:
         queue, said = submission.queue, True
-    elif submission.job_type or (submission.organisation and not label):
+    elif submission.job_type or (typed and not label):
         queue, said = config.queue(job_type), True
     else:
         queue, said = label or DEFAULT, bool(label)

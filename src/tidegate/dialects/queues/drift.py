@@ -12,6 +12,17 @@ from tidegate.model.quantity import Quantity, QuantityError
 
 _SILENCE: tuple[Any, ...] = (None, {}, [], "")
 _AMOUNTS = ("guaranteed", "max", "deserved", "capability", "resource", "nominalQuota", "borrowingLimit", "lendingLimit")
+# Kueue's earlier version had other names for these.
+_RENAMED = {("ClusterQueue", "cohort"): "cohortName", ("Cohort", "parent"): "parentName"}
+# What servers fill in where nothing is said.
+_FILLED_IN: dict[str, tuple[Any, ...]] = {
+    "whenCanBorrow": ("MayStopSearch", "Borrow"),
+    "whenCanPreempt": ("TryNextFlavor",),
+    "policy": ("Never",),
+    "stopPolicy": ("None",),
+    "weight": ("1", 1),
+    "dequeueStrategy": ("traverse",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,13 @@ def drifts(scheduler: str, wanted: Iterable[Obj], live: Iterable[Obj]) -> tuple[
     if scheduler == "yunikorn":
         return tuple(_between("", _queues(ours[0]), _queues(_yunikorn(theirs))))
     kinds = {str(obj.get("kind")) for obj in ours}
-    return tuple(_between("", _named(ours), _named([obj for obj in theirs if str(obj.get("kind")) in kinds])))
+    due, found = _named(ours), _named([obj for obj in theirs if str(obj.get("kind")) in kinds])
+    if not found:
+        listed = ", ".join(sorted(kinds))
+        raise DialectError(f"the file has none of what is compared; give it the {listed} objects of the cluster")
+    # Volcano makes these itself, and would make them again.
+    own = ("Queue root", "Queue default") if scheduler == "volcano" else ()
+    return tuple(_between("", due, {name: spec for name, spec in found.items() if name in due or name not in own}))
 
 
 def _named(objects: list[Obj]) -> dict[str, Any]:
@@ -44,7 +61,8 @@ def _named(objects: list[Obj]) -> dict[str, Any]:
     for obj in objects:
         metadata = obj.get("metadata") or {}
         name = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
-        named[f"{obj.get('kind')} {name}"] = _by_name(obj.get("spec") or {})
+        spec = {_RENAMED.get((str(obj.get("kind")), key), key): value for key, value in (obj.get("spec") or {}).items()}
+        named[f"{obj.get('kind')} {name}"] = _by_name(spec)
     return named
 
 
@@ -93,6 +111,8 @@ def _by_name(value: Any) -> Any:
 
 
 def _between(where: str, wanted: Any, found: Any, *, amounts: bool = False) -> Iterator[Drift]:
+    if wanted is None and _is_filled_in(where.rpartition(".")[2].rpartition(" ")[2], found):
+        return
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         for key in dict.fromkeys([*wanted, *found]):
             inside = amounts or key in _AMOUNTS
@@ -103,6 +123,13 @@ def _between(where: str, wanted: Any, found: Any, *, amounts: bool = False) -> I
             yield from _between(f"{where}[{index}]", one, other, amounts=amounts)
     elif not _same(wanted, found, amounts):
         yield Drift(where, found, wanted)
+
+
+def _is_filled_in(name: str, found: Any) -> bool:
+    """Whether it is there only because a server put it there."""
+    if isinstance(found, Mapping):
+        return bool(found) and all(_is_filled_in(key, value) for key, value in found.items())
+    return found in _FILLED_IN.get(name, ())
 
 
 def _same(wanted: Any, found: Any, amounts: bool) -> bool:

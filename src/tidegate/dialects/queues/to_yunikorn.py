@@ -37,6 +37,8 @@ def to_yunikorn(tree: QueueTree) -> QueueRendering:
         root_queue["submitacl"] = _EVERYONE
     if tree.flavors or len({flavor for node in tree.nodes for flavor, _ in cells(node)}) > 1:
         notes.changed("flavors", "YuniKorn has none; amounts are summed over flavors")
+    if any(node.spec.ordering is Ordering.BEST_EFFORT for node in tree.nodes):
+        notes.dropped("patience", "YuniKorn never holds room for an application that has waited long")
     return notes.finish([{"partitions": [{"name": "default", "queues": [root_queue]}]}])
 
 
@@ -162,6 +164,8 @@ def _lost(node: ClusterQueue, notes: Notes) -> None:
         notes.dropped(f"policy of {about}", f"YuniKorn has no {node.spec.policy}")
     if node.spec.preemption.within_queue is not WithinQueue.NEVER:
         notes.dropped(f"preemption within queues of {about}", "YuniKorn preempts between queues only")
+    if node.spec.preemption.across_queues is AcrossQueues.LOWER_PRIORITY:
+        notes.changed(f"preemption across queues of {about}", "YuniKorn takes only for who is below its guarantee")
     if node.spec.ordering is Ordering.STRICT:
         notes.dropped(f"ordering of {about}", "in YuniKorn what fits may pass what does not")
     if node.spec.namespace_selector.match_labels or node.spec.namespace_selector.match_expressions:

@@ -96,6 +96,7 @@ def is_queue_object(obj: Any) -> bool:
 def parse_tree(objects: Iterable[Obj]) -> QueueTree:
     """The tree of these manifests; ManifestError where one is malformed, DialectError where they do not fit."""
     decoded = [decode(obj) for obj in objects if is_queue_object(obj)]
+    _check_names(decoded)
     nodes = {one.metadata.name: one for one in decoded if isinstance(one, ClusterQueue)}
     doors = [one for one in decoded if isinstance(one, Queue)]
     if any(door.spec.cluster_queue == ROOT for door in doors):
@@ -112,6 +113,19 @@ def parse_tree(objects: Iterable[Obj]) -> QueueTree:
         tuple(sorted(nodes.values(), key=lambda node: node.metadata.name)),
         tuple(sorted(doors, key=lambda door: (door.metadata.name, door.metadata.namespace))),
     )
+
+
+def _check_names(decoded: list[Any]) -> None:
+    """Of two that are called alike one would be lost, and one without a name cannot be applied."""
+    seen: set[tuple[str, str, str]] = set()
+    for one in decoded:
+        kind, metadata = type(one).__name__, one.metadata
+        if not metadata.name:
+            raise DialectError(f"a {kind} has no name; give it metadata.name")
+        if (kind, metadata.namespace, metadata.name) in seen:
+            called = "/".join(filter(None, (metadata.namespace, metadata.name)))
+            raise DialectError(f"{kind} {called} is there twice; remove one")
+        seen.add((kind, metadata.namespace, metadata.name))
 
 
 def _check_parents(name: str, node: ClusterQueue, nodes: dict[str, ClusterQueue]) -> None:

@@ -10,11 +10,13 @@ from dataclasses import replace
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import PRIORITY, Meaning, ceilings_noted, meaning
+from tidegate.dialects.intent.policy import Word, other_scheduler_noted, unread_noted
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name, label_value
 from tidegate.dialects.targets import kueue_rules
-from tidegate.model.jobs import peek, pod_group, put
+from tidegate.model.jobs import Form, inside, peek, pod_group, put
 from tidegate.model.jobs.language.paths import sequence
+from tidegate.model.jobs.pods.spark import spark_cores
 
 PREFIX = "kueue.x-k8s.io"
 QUEUE_NAME, PRIORITY_CLASS = f"{PREFIX}/queue-name", f"{PREFIX}/priority-class"
@@ -22,6 +24,12 @@ ELASTIC, MIN_PARALLELISM = f"{PREFIX}/elastic-job", f"{PREFIX}/job-min-paralleli
 GROUP_NAME, GROUP_TOTAL = f"{PREFIX}/pod-group-name", f"{PREFIX}/pod-group-total-count"
 FAST_ADMISSION, RETRIABLE = f"{PREFIX}/pod-group-fast-admission", f"{PREFIX}/retriable-in-group"
 RAY = ("RayCluster", "RayJob", "RayService")
+_UNREAD = {
+    Word.QUEUE: "Kueue reads its own label, which names the LocalQueue",
+    Word.MEMBERS: "Kueue waits for all pods",
+    Word.RESOURCES: "Kueue counts the pods itself",
+    Word.TIMEOUT: "set waitForPodsReady in Kueue's configuration",
+}
 
 
 class Kueue:
@@ -36,7 +44,7 @@ class Kueue:
             at = ("spec", "shutdownAfterJobFinishes")
             why = "Kueue takes only jobs whose cluster goes with them, so it was set to true"
             draft = replace(draft, obj=put(draft.obj, at, True)).noted(Fate.CHANGED, ".".join(at), why)
-        return draft
+        return _spark_spelled_out(draft)
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)
@@ -46,6 +54,7 @@ class Kueue:
         labels = {QUEUE_NAME: queue}
         if priority := draft.stated(PRIORITY):
             labels[PRIORITY_CLASS] = label_value(priority, "the priority class")
+            draft = draft.noted(Fate.NEEDS, PRIORITY, f"there must be a WorkloadPriorityClass {priority}")
         draft = _noted(draft, submission, settled)
         if kueue_rules.is_integrated(draft):
             return draft.on_object(labels=labels)
@@ -83,9 +92,31 @@ def _noted(draft: Draft, submission: Submission, settled: Meaning) -> Draft:
         )
     if settled.job is not None and settled.job.allow_preemption is not None:
         draft = draft.noted(Fate.DROPPED, "allow-preemption", "set preemption on the ClusterQueue")
+    draft = unread_noted(other_scheduler_noted(draft, ""), _UNREAD)
     for kind, what in kueue_rules.OFF_BY_DEFAULT.items():
         if kind in (draft.entry.kind, draft.entry.makes.kind if draft.entry.makes else ""):
             draft = draft.noted(Fate.NEEDS, kind, what)
+    return draft
+
+
+def _spark_spelled_out(draft: Draft) -> Draft:
+    """Kueue counts only what a Spark application states: without these it would count no cores and no executors."""
+    for shape in draft.shapes:
+        if shape.place is None or shape.place.form is not Form.SPARK:
+            continue
+        *app, role = shape.place.pod
+        spec, stated = inside(draft.obj, tuple(app)), inside(draft.obj, shape.place.pod)
+        wanted: dict[str, object] = {"coreRequest": spark_cores(spec, str(role), tuple(app))}
+        if shape.name == "executor":
+            wanted["instances"] = shape.count
+        for field, value in wanted.items():
+            if stated.get(field) is None:
+                about = ".".join(map(str, (*shape.place.pod, field)))
+                draft = replace(draft, obj=put(draft.obj, (*shape.place.pod, field), value))
+                draft = draft.noted(Fate.CHANGED, about, f"{value} was written out, since Kueue counts what is stated")
+        memory = stated.get("memory") or "no memory"
+        about, taken = ".".join(map(str, (*shape.place.pod, "memory"))), shape.requests.quantities()["memory"]
+        draft = draft.noted(Fate.CHANGED, about, f"Kueue counts {memory} without overhead, and a pod takes {taken}")
     return draft
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.errors import DialectError
+from tidegate.dialects.intent.policy import scheduling_policy
 from tidegate.dialects.names import dns_name
-from tidegate.model.jobs import Obj, PodSetShape, inside, pod_group
+from tidegate.model.jobs import PodSetShape, inside, pod_group
 from tidegate.model.resources import NOTHING, Resources
 
 _MOST_MEMBERS = 2**31 - 1
-_POLICY = ("spec", "runPolicy", "schedulingPolicy")
 
 
 def pod_group_name(draft: Draft) -> str:
@@ -29,11 +29,6 @@ def pod_group_name(draft: Draft) -> str:
     return dns_name(f"{draft.name}-pg", "the pod group")
 
 
-def policy(draft: Draft) -> Obj:
-    """What a job of the training operators says of its gang itself."""
-    return inside(draft.obj, _POLICY) if draft.entry.group == "kubeflow.org" else {}
-
-
 def members(draft: Draft) -> int:
     """How many pods must start together. Pods that others make do not count: nothing could start."""
     group = pod_group(draft.entry, draft.obj)
@@ -41,20 +36,25 @@ def members(draft: Draft) -> int:
         return group.size
     if draft.entry.kind == "StatefulSet" and inside(draft.obj, ("spec",)).get("podManagementPolicy") != "Parallel":
         return 1  # Each pod is made once the one before it runs.
-    stated = policy(draft).get("minAvailable")
     total = sum(shape.floor for shape in draft.shapes if not shape.later)
-    wanted = stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else total
+    wanted = scheduling_policy(draft).members or total
     if wanted > _MOST_MEMBERS:
         raise DialectError(f"{wanted} pods are more than a PodGroup can count; lower the minimum")
     return wanted
 
 
-def resources(draft: Draft) -> Resources:
-    """What the gang needs in all, with what comes later, so that it does not stall half-way."""
+def resources(draft: Draft) -> dict[str, Any]:
+    """What the gang needs in all: as the object says, or counted."""
+    stated = scheduling_policy(draft).resources
+    return dict(stated) if stated else _counted(draft).quantities()
+
+
+def _counted(draft: Draft) -> Resources:
+    """With what comes later, so that the gang does not stall half-way."""
     group = pod_group(draft.entry, draft.obj)
     if group is not None:
         return sum((shape.containers * group.size for shape in draft.shapes), NOTHING)
-    left = members(draft) if "minAvailable" in policy(draft) else _MOST_MEMBERS
+    left = members(draft) if scheduling_policy(draft).members else _MOST_MEMBERS
     total = NOTHING
     for shape in draft.shapes:
         count = min(_reserved(shape), left)
@@ -70,7 +70,7 @@ def _reserved(shape: PodSetShape) -> int:
 def by_role(draft: Draft) -> dict[str, int]:
     """Members by role; empty where every pod is a member anyway, or there is one role only."""
     waited = [shape for shape in draft.shapes if not shape.later]
-    if len(waited) < 2 or all(shape.floor == shape.count for shape in waited) or policy(draft).get("minAvailable"):
+    if len(waited) < 2 or all(shape.floor == shape.count for shape in waited) or scheduling_policy(draft).members:
         return {}
     return {shape.name: shape.floor for shape in waited if shape.floor}
 

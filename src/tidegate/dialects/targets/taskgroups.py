@@ -10,7 +10,11 @@ from typing import Any
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.errors import DialectError
+from tidegate.dialects.names import fit
 from tidegate.model.jobs import Form, PodSetShape, inside, pod_group
+from tidegate.model.jobs.language.paths import sequence
+from tidegate.model.jobs.pods.requests import amounts, requested
+from tidegate.model.resources import NOTHING, Resources
 
 _KUBERNETES_MEMORY = re.compile(r"[0-9]+[KMGTP]i")
 _MOST_MEMBERS = 2**31 - 1
@@ -23,8 +27,9 @@ def group_name(draft: Draft, shape: PodSetShape) -> str:
         return f"spark-{shape.name}"
     group = pod_group(draft.entry, draft.obj)
     if group is not None:
-        return group.name
-    return shape.role if draft.entry.group == "ray.io" else shape.name
+        return fit(group.name)
+    # Placeholders are named after their group, and Ray's groups need not be called like pods.
+    return fit(shape.role) if draft.entry.group == "ray.io" else shape.name
 
 
 def task_groups(draft: Draft) -> tuple[Draft, list[dict[str, Any]]]:
@@ -55,10 +60,29 @@ def task_groups(draft: Draft) -> tuple[Draft, list[dict[str, Any]]]:
 def _group(draft: Draft, shape: PodSetShape, members: int) -> dict[str, Any]:
     if members > _MOST_MEMBERS:
         raise DialectError(f"{shape.role} has {members} pods, more than YuniKorn can count; lower its minimum")
+    written = shape.written
+    larger = shape.requests.upper(_as_yunikorn_counts(shape))
+    if larger != shape.requests:
+        written = larger.quantities()
     # YuniKorn counts pods itself and refuses a group that does so, too.
-    amounts = {name: text for name, text in shape.written.items() if name != "pods"}
-    group = {"name": group_name(draft, shape), "minMember": members, "minResource": amounts}
+    least = {name: text for name, text in written.items() if name != "pods"}
+    group = {"name": group_name(draft, shape), "minMember": members, "minResource": least}
     return group | _placing(draft, shape)
+
+
+def _as_yunikorn_counts(shape: PodSetShape) -> Resources:
+    """The most that starting a pod takes in YuniKorn's eyes: a container that starts first and stays is counted twice
+    while it starts. Where it is larger than all that comes after it, the pod would be larger than its placeholder."""
+    if shape.place is None or shape.place.form is Form.SPARK or shape.place.pod_content.get("resources"):
+        return NOTHING
+    pod, at = shape.place.pod_content, shape.place.pod
+    staying, most = NOTHING, NOTHING
+    for index, container in enumerate(sequence(pod.get("initContainers"), (*at, "initContainers"))):
+        each = requested(container.get("resources"), (*at, "initContainers", index, "resources"))
+        if container.get("restartPolicy") == "Always":
+            staying += each
+            most = most.upper(each + staying)
+    return most + amounts(pod.get("overhead"), (*at, "overhead")) if most else NOTHING
 
 
 def _placing(draft: Draft, shape: PodSetShape) -> dict[str, Any]:

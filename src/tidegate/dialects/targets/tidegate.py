@@ -5,9 +5,16 @@ from __future__ import annotations
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import PRIORITY, QUEUE, meaning, wants_gang
+from tidegate.dialects.intent.policy import Word, unread_noted
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name, label_value
 from tidegate.model.jobs import MIN_COUNT
+
+_UNREAD = {
+    Word.QUEUE: "Tidegate reads its own label",
+    Word.RESOURCES: "Tidegate counts the pods itself",
+    Word.TIMEOUT: "a floor waits as long as it takes",
+}
 
 
 class Tidegate:
@@ -36,6 +43,9 @@ class Tidegate:
             )
         if settled.job is not None and settled.job.allow_preemption is not None:
             draft = draft.noted(Fate.DROPPED, "allow-preemption", "set preemption on the ClusterQueue")
+        draft = unread_noted(draft, _UNREAD)
+        if draft.entry.kind != "QueueJob":
+            draft = unread_noted(draft, {Word.MEMBERS: f"Tidegate reads {MIN_COUNT}"})
         return draft.on_object(labels=labels).on_pods(labels=labels)
 
     def create_group_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
 from tidegate.dialects.intent.meaning import ceilings_noted, meaning, wants_gang
+from tidegate.dialects.intent.policy import Word, other_scheduler_noted, scheduling_policy, unread_noted
 from tidegate.dialects.intent.submission import Submission
 from tidegate.dialects.names import dns_name
 from tidegate.dialects.targets import podgroups
@@ -18,7 +19,7 @@ TASK_SPEC, PREEMPTABLE = "volcano.sh/task-spec", "volcano.sh/preemptable"
 def queue_of(draft: Draft, submission: Submission, config: QueueConfig) -> str:
     """Volcano's queues are cluster-wide, so a tenant's queue has the tenant in its name."""
     settled = meaning(draft, submission, config)
-    stated = str(podgroups.policy(draft).get("queue") or "") or draft.stated(QUEUE_NAME, field="annotations")
+    stated = scheduling_policy(draft).queue or draft.stated(QUEUE_NAME, field="annotations")
     if submission.queue:
         named = submission.queue
     elif submission.organisation:
@@ -49,6 +50,9 @@ class Volcano:
             draft = draft.noted(
                 Fate.DROPPED, "user", "Volcano keeps no account of users; use RBAC and one queue per tenant"
             )
+        draft = unread_noted(
+            other_scheduler_noted(draft, self.name), {Word.TIMEOUT: "Volcano waits as long as it takes"}
+        )
         return ceilings_noted(draft)
 
     def create_group_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
@@ -63,7 +67,7 @@ class Volcano:
         spec: dict[str, object] = {"minMember": podgroups.members(draft)}
         if roles := podgroups.by_role(draft):
             spec["minTaskMember"] = roles
-        spec["minResources"] = podgroups.policy(draft).get("minResources") or podgroups.resources(draft).quantities()
+        spec["minResources"] = podgroups.resources(draft)
         spec["queue"] = queue_of(draft, submission, config)
         if settled.priority:
             spec["priorityClassName"] = settled.priority

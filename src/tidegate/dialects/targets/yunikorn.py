@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from tidegate.dialects.draft import Draft, Fate
 from tidegate.dialects.intent.config import QueueConfig
-from tidegate.dialects.intent.gang import as_yunikorn_reads
+from tidegate.dialects.intent.gang import TIMEOUT, as_yunikorn_reads
 from tidegate.dialects.intent.meaning import Meaning, application_id, ceilings_noted, meaning, wants_gang, with_priority
+from tidegate.dialects.intent.policy import Word, other_scheduler_noted, scheduling_policy, unread_noted
 from tidegate.dialects.intent.submission import Submission
-from tidegate.dialects.names import label_value, queue_level
+from tidegate.dialects.names import fit, label_value, plain, queue_level
 from tidegate.dialects.targets.taskgroups import group_name, task_groups
 from tidegate.model.jobs import Form, inside, pod_group
 
@@ -20,6 +22,11 @@ PARAMETERS, ALLOW_PREEMPTION = f"{PREFIX}/schedulingPolicyParameters", f"{PREFIX
 # Shims before 1.6, KubeRay and spark-operator know these only.
 LEGACY_APP_ID, LEGACY_QUEUE = "applicationId", "queue"
 RAY_GANG = "ray.io/gang-scheduling-enabled"
+_UNREAD = {
+    Word.MEMBERS: "YuniKorn counts by role, and waits for the minimum of each",
+    Word.RESOURCES: "YuniKorn counts by role what its pods need",
+    Word.TIMEOUT: f"set {TIMEOUT} in gangscheduling of the queueconfig",
+}
 
 
 class Yunikorn:
@@ -33,7 +40,8 @@ class Yunikorn:
 
     def create_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)
-        labels = {**_application(draft, submission), **_queue(draft, submission, settled)}
+        draft, application = _application(draft, submission, gang=_is_gang(draft, settled, config))
+        labels = {**application, **_queue(draft, submission, settled)}
         draft = _without_clash(draft, labels)
         if APP_ID in labels and not draft.stated(APP_ID, LEGACY_APP_ID) and pod_group(draft.entry, draft.obj) is None:
             draft = draft.sharing_noted()
@@ -46,11 +54,12 @@ class Yunikorn:
         if settled.job is not None and settled.job.allow_preemption is not None:
             allowed = "true" if settled.job.allow_preemption else "false"
             draft = draft.on_pods(annotations={ALLOW_PREEMPTION: allowed})
+        draft = unread_noted(other_scheduler_noted(draft, self.name), _UNREAD)
         return ceilings_noted(with_priority(draft, settled))
 
     def create_group_labels(self, draft: Draft, submission: Submission, config: QueueConfig) -> Draft:
         settled = meaning(draft, submission, config)
-        if not wants_gang(settled, config) or _is_ray_without_gang(draft, config):
+        if not _is_gang(draft, settled, config):
             return draft.noted(Fate.DROPPED, "gang", "its pods start one by one; set gangscheduling for its job type")
         draft, groups = task_groups(draft)
         if not groups:
@@ -70,17 +79,23 @@ class Yunikorn:
         return draft
 
 
-def _application(draft: Draft, submission: Submission) -> dict[str, str]:
+def _application(draft: Draft, submission: Submission, *, gang: bool) -> tuple[Draft, dict[str, str]]:
     stated = draft.stated(APP_ID, LEGACY_APP_ID)
     if draft.entry.kind == "ScheduledSparkApplication" and not submission.id and not stated:
-        return {}  # Spark labels the pods of each run with an id of its own, which YuniKorn reads as well.
-    app_id = application_id(draft, submission) if submission.id or not stated else stated
-    label_value(app_id, "the application id")
-    return {APP_ID: app_id, LEGACY_APP_ID: app_id}
+        return draft, {}  # Spark labels the pods of each run with an id of its own, which YuniKorn reads as well.
+    given = application_id(draft, submission) if submission.id or not stated else stated
+    app_id = label_value(given, "the application id")
+    if gang and fit(given) != given:
+        # Placeholders are pods called after the application, and pods' names have no capitals and no underscores.
+        what = replace(submission, resource_type=plain(submission.resource_type), job_type=plain(submission.job_type))
+        app_id = fit(application_id(draft, what) if submission.id or not stated else stated)
+        why = f'"{given}" became "{app_id}", since the placeholders of a gang are pods that are called after it'
+        draft = draft.noted(Fate.CHANGED, "application", why)
+    return draft, {APP_ID: app_id, LEGACY_APP_ID: app_id}
 
 
 def _queue(draft: Draft, submission: Submission, settled: Meaning) -> dict[str, str]:
-    stated = draft.stated(QUEUE, LEGACY_QUEUE)
+    stated = draft.stated(QUEUE, LEGACY_QUEUE) or scheduling_policy(draft).queue
     if submission.queue:
         path = _rooted(submission.queue)
     elif submission.organisation:
@@ -122,6 +137,10 @@ def _user(draft: Draft, submission: Submission) -> Draft:
         "user",
         "YuniKorn's admission controller must trust whoever creates the pods; list that account in its accessControl",
     )
+
+
+def _is_gang(draft: Draft, settled: Meaning, config: QueueConfig) -> bool:
+    return wants_gang(settled, config) and not _is_ray_without_gang(draft, config)
 
 
 def _is_ray_without_gang(draft: Draft, config: QueueConfig) -> bool:

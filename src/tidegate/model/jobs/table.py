@@ -34,12 +34,27 @@ class Kinds:
         """The entry of an object's kind; JobError where there is none."""
         entry = self.find(obj)
         if entry is None:
-            said = f"{obj.get('apiVersion')} {obj.get('kind')}"
-            known = ", ".join(sorted({entry.kind for entry in self.entries}))
-            raise JobError(
-                ("kind",), f"{said} is not a known kind of job; use one of {known}, or describe it in a file"
-            )
+            raise self._unknown(obj)
         return entry
+
+    def _unknown(self, obj: Mapping[str, Any]) -> JobError:
+        version, kind = str(obj.get("apiVersion") or ""), obj.get("kind")
+        if kind is None:
+            return JobError(("kind",), "is missing; write apiVersion and kind of the object")
+        meant = self.meant(obj)
+        if meant is not None:
+            said = f"{version} is not a version of {kind} that is known here" if version else "is missing"
+            return JobError(("apiVersion",), f"{said}; write {meant.api_version}, or describe it in a file")
+        known = ", ".join(sorted({entry.kind for entry in self.entries}))
+        said = f"{version} {kind}".strip()
+        return JobError(("kind",), f"{said} is not a known kind of job; use one of {known}, or describe it in a file")
+
+    def meant(self, obj: Mapping[str, Any]) -> JobKind | None:
+        """The entry of an object that is of a known kind but for its version, or for lack of one."""
+        version = str(obj.get("apiVersion") or "")
+        if not version:
+            return self.named(str(obj.get("kind")))
+        return self._by_kind.get((version.rpartition("/")[0], str(obj.get("kind"))))
 
     def prefix(self, entry: JobKind) -> str:
         """What names of its Workloads begin with: the kind; where another group has the same, a digest of the group."""

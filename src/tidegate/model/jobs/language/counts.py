@@ -186,11 +186,13 @@ def _integer(path: JobPath, scope: Scope) -> int | None:
     if found is None:
         return None
     value = found.value
-    # Spark's own settings are text, so digits in quotes count too.
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    # Settings and annotations, whose names have dots, are text: there digits in quotes count, too.
+    if isinstance(value, str) and "." in str(found.path[-1]) and value.isascii() and value.isdigit():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise JobError(found.path, f'"{value}" is not a count of pods; write a whole number of 0 or more')
+        raise JobError(
+            found.path, f'"{value}" is not a count of pods; write a whole number of 0 or more, without quotes'
+        )
     return value
 
 
@@ -213,7 +215,7 @@ def _test(raw: object) -> Callable[[Scope], bool]:
         return lambda scope: raw
     if isinstance(raw, str):
         path = JobPath.parse(raw)
-        return lambda scope: path.value(scope) not in (None, False, "false", "", [], {})
+        return lambda scope: _is_true(path.value(scope))
     if not isinstance(raw, Mapping) or len(raw.keys() & {"path", "condition", "cel"}) != 1:
         how = "write a path, {path: …, in: […]}, {condition: Complete} or {cel: …}"
         raise ValueError(f"{raw} is not a question about an object; {how}")
@@ -224,6 +226,11 @@ def _test(raw: object) -> Callable[[Scope], bool]:
         spared = _test(raw["unless"])
         return lambda scope: asked(scope) and not spared(scope)
     return asked
+
+
+def _is_true(value: Any) -> bool:
+    """Settings that are text, as Spark's are, say false in any case."""
+    return value not in (None, False, "", [], {}) and not (isinstance(value, str) and value.lower() == "false")
 
 
 def _asked(raw: Mapping[str, Any]) -> Callable[[Scope], bool]:

@@ -79,6 +79,8 @@ class Found:
 class _All:
     """Every item of a list, or every entry of a map."""
 
+    of_list: bool
+
 
 @dataclass(frozen=True, slots=True)
 class _Filled:
@@ -170,7 +172,7 @@ class JobPath:
 def _step(found: re.Match[str]) -> _Step:
     groups = found.groupdict()
     if groups["every"] or groups["all"]:
-        return _All()
+        return _All(of_list=bool(groups["all"]))
     if groups["index"]:
         return int(groups["index"])
     if groups["field"]:
@@ -212,6 +214,9 @@ def _walk(found: Found, steps: tuple[_Step, ...], scope: Scope) -> Iterator[Foun
 
 def _inside(found: Found, step: _Step, scope: Scope) -> Iterator[Found]:
     value = found.value
+    if isinstance(step, _All):
+        # Pods behind a field of the wrong type would be lost without a word.
+        (sequence if step.of_list else mapping)(value, found.path)
     if isinstance(step, str | _Filled):
         name = fill(step.text, scope) if isinstance(step, _Filled) else step
         if isinstance(value, Mapping) and name in value:

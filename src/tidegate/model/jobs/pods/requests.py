@@ -51,11 +51,18 @@ def container_requests(pod: Obj, path: Path = ()) -> Resources:
     return sum((each for each, _ in _containers(pod, "containers", path)), NOTHING)
 
 
-def pod_requests(pod: Obj, path: Path = (), *, status: Obj | None = None, init: Iterable[Resources] = ()) -> Resources:
-    """What a pod with this spec takes. `init` are further init containers that run first; `status` is that of a pod
-    that exists, whose containers may hold more than the spec now asks for."""
+def pod_requests(
+    pod: Obj,
+    path: Path = (),
+    *,
+    status: Obj | None = None,
+    init: Iterable[Resources] = (),
+    beside: Resources = NOTHING,
+) -> Resources:
+    """What a pod with this spec takes. `init` are further init containers that run first, `beside` is what further
+    containers take; `status` is that of a pod that exists, whose containers may hold more than the spec asks for."""
     held = _held(status or {})
-    running = NOTHING
+    running = beside
     for each, container in _containers(pod, "containers", path):
         running += each.upper(held.get(str(container.get("name")), NOTHING))
     kept, largest = NOTHING, NOTHING

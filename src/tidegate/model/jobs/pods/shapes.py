@@ -91,6 +91,7 @@ def _scopes(rule: PodSetRule, scope: Scope) -> Iterator[Scope]:
         yield _named(rule, scope)
         return
     for found in rule.each.all(scope):
+        mapping(found.value, found.path)
         yield _named(rule, replace(scope, item=found.value, at=found.path, key=str(found.path[-1])))
 
 
@@ -172,13 +173,13 @@ def _of_pod(rule: PodSetRule, scope: Scope, blank: PodSetShape, place: PodPlace)
     pod = place.pod_content
     beside, first, reserved = _extras(rule, scope)
     status = mapping(scope.root.get("status"), ("status",)) if place.is_object else None
-    effective = pod_requests(pod, place.pod, status=status, init=first)
+    total = pod_requests(pod, place.pod, status=status, init=first, beside=beside)
     plain = container_requests(pod, place.pod)
     if rule.replaces is not None and (rule.replaces.when is None or rule.replaces.when.holds(scope)):
         found = rule.replaces.path.first(scope)
         if found is not None:
-            effective = plain = requested(found.value, found.path)
-    total = effective + beside
+            plain = requested(found.value, found.path)
+            total = plain + beside
     return replace(blank, requests=total, containers=plain + reserved, written=total.quantities(), extra=beside)
 
 

@@ -1,5 +1,6 @@
 """A Spark pod's requests, computed as Spark and its operator compute them: memory is heap and overhead and, for
-executors, what Python and off-heap storage take; in whole mebibytes, rounded down."""
+executors, what Python and off-heap storage take; in whole mebibytes, rounded down. Where the application has no field
+for something, what `sparkConf` says of it counts."""
 
 from __future__ import annotations
 
@@ -33,17 +34,49 @@ class SparkRequests:
 
 def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
     """Requests of the driver or of one executor of the application whose spec is `app`."""
-    at = (*path, role)
-    pod = mapping(app.get(role), at)
-    cpu = str(pod.get("coreRequest") or pod.get("cores") or "1")
-    memory_mib = _memory_bytes(app, pod, role, path) // _MIB
-    base = amounts({"cpu": cpu}, (*at, "coreRequest")) + Resources({"memory": memory_mib * _MIB * NANO})
-    extra = _beside(pod, at)
-    written = {"cpu": cpu, "memory": f"{memory_mib}Mi"}
+    cores = _cores(app, role, path)
+    memory_mib = _memory_bytes(app, role, path) // _MIB
+    *above, field = cores.path
+    cpu = amounts({str(field): str(cores.value)}, tuple(above)).of(str(field))
+    base = Resources({"cpu": cpu, "memory": memory_mib * _MIB * NANO})
+    extra = _beside(mapping(app.get(role), (*path, role)), (*path, role))
+    written = {"cpu": str(cores.value), "memory": f"{memory_mib}Mi"}
     total = base + extra
     return SparkRequests(
         total, total.quantities() | {name: text for name, text in written.items() if name not in extra}
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A setting, and where it is."""
+
+    value: Any
+    path: Path
+
+
+def spark_cores(app: Obj, role: str, path: Path) -> str:
+    """What the role's own container requests, as it is written somewhere."""
+    return str(_cores(app, role, path).value)
+
+
+def _cores(app: Obj, role: str, path: Path) -> _Said:
+    role_at, conf_at = (*path, role), (*path, "sparkConf")
+    pod, conf = mapping(app.get(role), role_at), mapping(app.get("sparkConf"), conf_at)
+    key = f"spark.kubernetes.{role}.request.cores"
+    requested = _first(_Said(pod.get("coreRequest"), (*role_at, "coreRequest")), _Said(conf.get(key), (*conf_at, key)))
+    return requested or _stated(app, role, "cores", path) or _Said("1", (*role_at, "cores"))
+
+
+def _first(*said: _Said) -> _Said | None:
+    return next((one for one in said if one.value not in (None, "")), None)
+
+
+def _stated(app: Obj, role: str, field: str, path: Path) -> _Said | None:
+    """A field of the role; where it has none, the setting of that name."""
+    key = f"spark.{role}.{field}"
+    pod, conf = mapping(app.get(role), (*path, role)), mapping(app.get("sparkConf"), (*path, "sparkConf"))
+    return _first(_Said(pod.get(field), (*path, role, field)), _Said(conf.get(key), (*path, "sparkConf", key)))
 
 
 def _beside(pod: Obj, path: Path) -> Resources:
@@ -53,29 +86,33 @@ def _beside(pod: Obj, path: Path) -> Resources:
     return gpus + container_requests({"containers": pod.get("sidecars")}, (*path, "sidecars"))
 
 
-def _memory_bytes(app: Obj, pod: Obj, role: str, path: Path) -> int:
-    at, conf = (*path, role), mapping(app.get("sparkConf"), (*path, "sparkConf"))
-    heap = memory_bytes(pod.get("memory") or conf.get(f"spark.{role}.memory") or "1g", (*at, "memory"))
-    if (stated := pod.get("memoryOverhead")) is not None:
-        total = heap + memory_bytes(stated, (*at, "memoryOverhead"))
+def _memory_bytes(app: Obj, role: str, path: Path) -> int:
+    heap = _mebibytes(_stated(app, role, "memory", path) or _Said("1g", (*path, role, "memory")))
+    if stated := _stated(app, role, "memoryOverhead", path):
+        total = heap + _mebibytes(stated)
     else:
-        total = heap + max(int(heap * _factor(app, path)), _LEAST_OVERHEAD)
+        total = heap + max(int(heap * _factor(app, role, path)), _LEAST_OVERHEAD)
     if role == "executor":
+        conf = mapping(app.get("sparkConf"), (*path, "sparkConf"))
         total += _python(app, conf, path) + _off_heap(conf, path)
     return total
 
 
-def _factor(app: Obj, path: Path) -> Fraction:
-    stated = app.get("memoryOverheadFactor")
+def _factor(app: Obj, role: str, path: Path) -> Fraction:
+    conf, at = mapping(app.get("sparkConf"), (*path, "sparkConf")), (*path, "sparkConf")
+    keys = (f"spark.{role}.memoryOverheadFactor", "spark.kubernetes.memoryOverheadFactor")
+    stated = _first(
+        *(_Said(conf.get(key), (*at, key)) for key in keys),
+        _Said(app.get("memoryOverheadFactor"), (*path, "memoryOverheadFactor")),
+    )
     if stated is None:
         return Fraction(1, 10) if app.get("type") in _JVM else Fraction(4, 10)
     try:
-        factor = Fraction(str(stated))
+        factor = Fraction(str(stated.value))
     except (ValueError, ZeroDivisionError):
         factor = Fraction(-1)
     if factor < 0:
-        at = (*path, "memoryOverheadFactor")
-        raise JobError(at, f'"{stated}" is not a factor; write a decimal number in quotes, e.g. "0.1"')
+        raise JobError(stated.path, f'"{stated.value}" is not a factor; write a decimal number in quotes, e.g. "0.1"')
     return factor
 
 
@@ -83,14 +120,18 @@ def _python(app: Obj, conf: Obj, path: Path) -> int:
     stated = conf.get("spark.executor.pyspark.memory")
     if stated is None or app.get("type") != "Python":
         return 0
-    text = f"{stated}m" if str(stated).isdigit() else stated
-    return memory_bytes(text, (*path, "sparkConf", "spark.executor.pyspark.memory"))
+    return _mebibytes(_Said(stated, (*path, "sparkConf", "spark.executor.pyspark.memory")))
 
 
 def _off_heap(conf: Obj, path: Path) -> int:
     if str(conf.get("spark.memory.offHeap.enabled", "false")).lower() == "false":
         return 0
     return memory_bytes(conf.get("spark.memory.offHeap.size", 0), (*path, "sparkConf", "spark.memory.offHeap.size"))
+
+
+def _mebibytes(said: _Said) -> int:
+    """Bytes of a setting whose bare numbers are mebibytes."""
+    return memory_bytes(f"{said.value}m" if str(said.value).isdigit() else said.value, said.path)
 
 
 def memory_bytes(stated: Any, path: Path) -> int:
