@@ -20,7 +20,14 @@ from tidegate.controller.doors import dialect
 from tidegate.controller.doors.hooks import Target, Where, mutating, validating
 from tidegate.controller.doors.keeping import Keeping
 from tidegate.controller.doors.policy import binding, policy
-from tidegate.controller.doors.reviewing import APPLICATIONS, CLUSTER_QUEUES_DOOR, WORKLOADS, Reviewing
+from tidegate.controller.doors.reviewing import (
+    APPLICATIONS,
+    CHANGES,
+    CLUSTER_QUEUES_DOOR,
+    GRANTERS,
+    WORKLOADS,
+    Reviewing,
+)
 from tidegate.controller.doors.sight import Sight
 from tidegate.controller.metrics.metrics import Metrics
 from tidegate.controller.operator import Operator
@@ -156,6 +163,8 @@ class Replica:
         rendering = dialect.DialectDoor(self._client, self._rules, self._settings.kinds)
         reviews = {
             APPLICATIONS: self._reviewing.application,
+            CHANGES: self._reviewing.change,
+            GRANTERS: self._reviewing.change_by_granter,
             WORKLOADS: self._reviewing.workload,
             CLUSTER_QUEUES_DOOR: self._reviewing.cluster_queue,
             dialect.PATH: rendering.review,

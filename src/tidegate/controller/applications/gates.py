@@ -26,8 +26,11 @@ class Gates:
         assert entry is not None, "the table of kinds has pods"
         self.entry = entry
 
-    async def settle(self, seen: SeenWorkload, members: Mapping[str, str], flavors: Flavors) -> None:
-        """As many pods of every set as are granted may run; `members` says which set each pod is of."""
+    async def settle(
+        self, seen: SeenWorkload, members: Mapping[str, str], flavors: Flavors, *, takes: bool = True
+    ) -> None:
+        """As many pods of every set as are granted may run; `members` says which set each pod is of. `takes`: whether
+        those beyond that are taken away here, or by whoever made them."""
         there = self._cache.pods_of(seen.name)
         pods = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
         for pod_set in seen.pod_sets:
@@ -41,7 +44,8 @@ class Gates:
                 may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - taken
                 for _ in range(min(max(0, may), len(waiting))):
                     await self._lift(seen, pod_set, waiting.pop(0), flavor, flavors)
-                await self._take(pod_set, mine, flavor)
+                if takes:
+                    await self._take(pod_set, mine, flavor)
 
     async def _lift(self, seen: SeenWorkload, pod_set: SeenPodSet, pod: Object, flavor: str, flavors: Flavors) -> None:
         name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]

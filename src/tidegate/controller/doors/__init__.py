@@ -1,7 +1,9 @@
 """The doors: what is judged before it is stored. Who asks is known here and nowhere else.
 
     door          applications are held, single pods gated, or refused with what to do
+    update        applications that are changed stay within what was granted
     tree          ClusterQueues that would be their own ancestors
+    judge         all of these, for a server that asks in its own process
     hooks         webhook configurations and the policy beside them, from the table of kinds; pure
     reviewing     the same decisions as answers to an API server
     dialect       objects rendered for another scheduler, by namespace
