@@ -7,7 +7,7 @@ from typing import Any
 from tests.controller.house import House
 from tests.controller.kinds.played import pods_for
 from tests.controller.kinds.serving import resource_of, serve
-from tests.harness import Cluster, RealKube
+from tests.harness import Cluster
 from tests.model.jobs.samples import sample
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.kube import resources as r
@@ -51,7 +51,7 @@ async def test_workers_that_are_added_to_a_cluster_that_runs_wait_until_they_are
     cluster: Cluster, guarded: House
 ) -> None:
     """The cluster goes on with what it has, and its new pods do not run for a moment before there is quota for all."""
-    await serve(guarded, ENTRY, real=isinstance(cluster, RealKube))
+    await serve(guarded, ENTRY, real=cluster.name == "real")
     await guarded.quota({"cpu": {"nominalQuota": str(PODS)}, "memory": {"nominalQuota": "9Gi"}})
     await guarded.client.create(RAY_CLUSTERS, ray_cluster(), guarded.namespace)
     running = await guarded.see(RAY_CLUSTERS, "app", lambda app: app["spec"]["suspend"] is False)
