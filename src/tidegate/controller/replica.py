@@ -91,13 +91,13 @@ class Replica:
         self.sight = Sight(client, kinds=settings.kinds, everywhere=settings.everywhere)
         self._reviewing = Reviewing(client, self.sight, everywhere=settings.everywhere)
         self._metrics = Metrics()
-        self._rules = dialect.Rules(settings.dialects)
+        self.rules = dialect.Rules(settings.dialects)
         doors = settings.doors
         self.certificates = self._kept(doors) if doors else None
         self.health = Listener(settings.health, pages=self._pages()) if settings.health else None
         self.doors = self._listener(doors) if doors else None
         self._keeping: Keeping | None = None
-        self._rules.on_change(self._configure)
+        self.rules.on_change(self._configure)
         if self.certificates is not None:
             self.certificates.on_change(self._configure)
 
@@ -110,7 +110,7 @@ class Replica:
                 group.create_task(self.sight.run())
                 group.create_task(self.certificates.run())
                 if self._settings.dialects is None:
-                    group.create_task(self._rules.follow(self._client, self._settings.namespace))
+                    group.create_task(self.rules.follow(self._client, self._settings.namespace))
                 await self.certificates.ready.wait()
                 await self.sight.synced()
                 group.create_task(self.doors.run())
@@ -160,7 +160,7 @@ class Replica:
 
     def _listener(self, doors: Doors) -> Listener:
         assert self.certificates is not None
-        rendering = dialect.DialectDoor(self._client, self._rules, self._settings.kinds)
+        rendering = dialect.DialectDoor(self._client, self.rules, self._settings.kinds)
         reviews = {
             APPLICATIONS: self._reviewing.application,
             CHANGES: self._reviewing.change,
@@ -181,7 +181,7 @@ class Replica:
         where = Where(everywhere=settings.everywhere, own=own)
         wanted = [mutating(settings.kinds, target, where), validating(target)]
         wanted += [policy(settings.kinds), binding(where)]
-        return [*wanted, dialect.configuration(settings.kinds, self._rules.by_namespace, target, own=own)]
+        return [*wanted, dialect.configuration(settings.kinds, self.rules.by_namespace, target, own=own)]
 
     @property
     def is_ready(self) -> bool:

@@ -33,7 +33,7 @@ _TIMEOUT_S = 5
 
 
 class Rules:
-    """The rules in force, and who is told when they change."""
+    """The rules in force, and who is told when others were written, good or not."""
 
     def __init__(self, given: Mapping[str, NamespaceRule] | None = None) -> None:
         self.by_namespace: Mapping[str, NamespaceRule] = given or {}
@@ -54,7 +54,6 @@ class Rules:
             self.by_namespace = parse_text(text) if text else {}
         except ManifestError as error:
             _log.error("The rules for dialects cannot be read, so the last good ones hold: %s", error)
-            return
         for told in self._told:
             told()
 
