@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from tidegate.controller.bootstrap import install_kinds, make_root
 from tidegate.controller.doors import dialect
+from tidegate.controller.doors.adopting import Adopting
 from tidegate.controller.doors.hooks import Target, Where, mutating, validating
 from tidegate.controller.doors.keeping import Keeping
 from tidegate.controller.doors.policy import binding, policy
@@ -97,6 +98,7 @@ class Replica:
         self.health = Listener(settings.health, pages=self._pages()) if settings.health else None
         self.doors = self._listener(doors) if doors else None
         self._keeping: Keeping | None = None
+        self._adopting: Adopting | None = None
         self.rules.on_change(self._configure)
         if self.certificates is not None:
             self.certificates.on_change(self._configure)
@@ -141,17 +143,22 @@ class Replica:
         operator = Operator(self._client, kinds=settings.kinds, everywhere=settings.everywhere, tally=metrics)
         metrics.follow(operator.cache)
         self._keeping = Keeping(self._client, self._configurations)
+        self._adopting = Adopting(self._client, settings.kinds)
+        self._configure()
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(operator.run())
                 group.create_task(self._keeping.run())
+                group.create_task(self._adopting.run())
         finally:
-            self._keeping = None
+            self._keeping = self._adopting = None
             metrics.forget()
 
     def _configure(self) -> None:
         if self._keeping is not None:
             self._keeping.look()
+        if self._adopting is not None and self.rules.by_namespace:
+            self._adopting.begin()
 
     def _kept(self, doors: Doors) -> KeptCertificates:
         how = self._settings

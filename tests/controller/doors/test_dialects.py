@@ -152,7 +152,21 @@ async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(
         groups = await platform.list(POD_GROUPS)
         assert len(groups) == 1
         assert (await made(platform, "another"))["spec"]["template"]["spec"]["schedulerName"] == "volcano"
-        assert await platform.list(POD_GROUPS) == groups
+        assert len(await platform.list(POD_GROUPS)) == 1
+
+        async def adopted() -> Object | None:
+            group = (await platform.list(POD_GROUPS))[0]
+            return group if group["metadata"].get("ownerReferences") else None
+
+        job = await platform.get(r.JOBS, "gang")
+        owner = (await platform.until(adopted))["metadata"]["ownerReferences"][0]
+        assert (owner["kind"], owner["name"], owner["uid"]) == ("Job", "gang", job["metadata"]["uid"])
+        await client.delete(r.JOBS, "gang", platform.namespace, propagation="Background")
+
+        async def gone() -> bool:
+            return not await platform.list(POD_GROUPS)
+
+        await platform.until(gone)
 
 
 @pytest.mark.parametrize("resource", [RAY_CLUSTERS, SPARK], ids=lambda resource: resource.kind)

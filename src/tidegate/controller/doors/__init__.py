@@ -7,6 +7,7 @@
     hooks         webhook configurations and the policy beside them, from the table of kinds; pure
     reviewing     the same decisions as answers to an API server
     dialect       objects rendered for another scheduler, by namespace
+    adopting      what was made beside them is given to them, or taken away
     keeping       those configurations, put back whenever somebody changes them
 
 Decisions are made from what `sight` follows, which every replica does, not only the one that leads.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
+from tidegate.controller.doors.adopting import made_for
 from tidegate.controller.doors.hooks import NAMESPACE_NAME, NOT_OF_THE_SYSTEM, SYSTEM, Target, rules
 from tidegate.dialects.errors import DialectError
 from tidegate.dialects.registry import dialect_named
@@ -96,7 +97,7 @@ class DialectDoor:
         if decision.others and decision.review["response"]["allowed"] and not asked.dry_run:
             try:
                 for other in decision.others:
-                    await self._make(dict(other), asked.namespace)
+                    await self._make(made_for(dict(other), asked.obj), asked.namespace)
             except (StatusError, OSError, LookupError) as failed:
                 return refused(asked, f"tidegate: what belongs beside it could not be made: {failed}", code=500)
         return decision.review

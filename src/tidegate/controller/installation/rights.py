@@ -42,7 +42,7 @@ def cluster_rules(kinds: Kinds) -> list[Object]:
         _rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["patch", "update"], definitions),
         _rule("admissionregistration.k8s.io", _CONFIGURATIONS, ["create"]),
         _rule("admissionregistration.k8s.io", _CONFIGURATIONS, [*READ, "update"], ours),
-        _rule("scheduling.volcano.sh", ["podgroups"], ["create"]),
+        _rule("scheduling.volcano.sh", ["podgroups"], [*READ, "create", "update", "delete"]),
         *_own_rules(),
         *_application_rules(kinds),
     ]
