@@ -6,6 +6,7 @@ Everything lands in a cache outside the repository and is built once per version
     python tools/build_kube.py kuberay-operator   # also an operator written by others (about 4 minutes)
     python tools/build_kube.py kueue              # also Kueue's manager (about 15 minutes)
     python tools/build_kube.py yunikorn-queues    # also the validator of YuniKorn's queues (half a minute)
+    python tools/build_kube.py helm-template      # also Helm's own engine (about 3 minutes)
     python tools/build_kube.py e2e.test           # also Kubernetes' own end-to-end tests (about 10 minutes)
 
 Prints the folder that holds the binaries. `KUBEBUILDER_ASSETS`, when set, is that folder and nothing is built
@@ -45,6 +46,7 @@ ETCD = "go.etcd.io/etcd/server/v3"
 KUBERAY = "github.com/ray-project/kuberay/ray-operator"
 KUEUE = "sigs.k8s.io/kueue"
 YUNIKORN = "github.com/apache/yunikorn-core"
+HELM = "helm.sh/helm/v3"
 PROGRAMS = {
     "etcd": Program(ETCD, "3.6.16", ETCD),
     "kube-apiserver": _kubernetes("cmd/kube-apiserver"),
@@ -55,6 +57,7 @@ PROGRAMS = {
     "kuberay-operator": Program(KUBERAY, "1.6.0", KUBERAY),
     "kueue": Program(KUEUE, "0.19.2", f"{KUEUE}/cmd/kueue"),
     "yunikorn-queues": Program(YUNIKORN, "1.8.0"),
+    "helm-template": Program(HELM, "3.20.2"),
 }
 READY = "ready"
 """Marks a module folder whose go.mod was written whole."""
@@ -89,6 +92,7 @@ def module_folder(program: Program) -> Path:
         KUBERAY: "kuberay",
         KUEUE: "kueue",
         YUNIKORN: "yunikorn",
+        HELM: "helm",
     }
     return cache() / f"{known[program.module]}-module"
 
