@@ -79,7 +79,7 @@ def hold_pods(
     for shape in podsets(entry, draft.obj, find=(kinds or builtin()).find):
         if shape.place is None:
             continue
-        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.name})
+        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.pod_set})
         gates = list(peek(draft.obj, (*shape.place.pod, "schedulingGates")) or [])
         if not any(gate.get("name") == GATE for gate in gates):
             draft.write((*shape.place.pod, "schedulingGates"), [*gates, {"name": GATE}])
