@@ -8,6 +8,7 @@ Everything lands in a cache outside the repository and is built once per version
     python tools/build_kube.py yunikorn-queues    # also the validator of YuniKorn's queues (half a minute)
     python tools/build_kube.py yunikorn-pods      # also the reader of pods of YuniKorn's shim (about 5 minutes)
     python tools/build_kube.py volcano-admission  # also Volcano's webhooks for queues and PodGroups (about 5 minutes)
+    python tools/build_kube.py helm-template      # also Helm's own engine (about 3 minutes)
     python tools/build_kube.py e2e.test           # also Kubernetes' own end-to-end tests (about 10 minutes)
 
 Prints the folder that holds the binaries. `KUBEBUILDER_ASSETS`, when set, is that folder and nothing is built
@@ -51,6 +52,7 @@ KUEUE = "sigs.k8s.io/kueue"
 YUNIKORN = "github.com/apache/yunikorn-core"
 SHIM = "github.com/apache/yunikorn-k8shim"
 VOLCANO = "volcano.sh/volcano"
+HELM = "helm.sh/helm/v3"
 PROGRAMS = {
     "etcd": Program(ETCD, "3.6.16", ETCD),
     "kube-apiserver": _kubernetes("cmd/kube-apiserver"),
@@ -63,6 +65,7 @@ PROGRAMS = {
     "yunikorn-queues": Program(YUNIKORN, "1.8.0"),
     "yunikorn-pods": Program(SHIM, "1.8.0"),
     "volcano-admission": Program(VOLCANO, "1.14.1", staging="1.14.0"),
+    "helm-template": Program(HELM, "3.20.2"),
 }
 READY = "ready"
 """Marks a module folder whose go.mod was written whole."""
@@ -99,6 +102,7 @@ def module_folder(program: Program) -> Path:
         YUNIKORN: "yunikorn",
         SHIM: "yunikorn-k8shim",
         VOLCANO: "volcano",
+        HELM: "helm",
     }
     return cache() / f"{known[program.module]}-module"
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Coroutine
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # The operator's own modules are imported where it begins: a server that answers first is ready twice as fast.
 if TYPE_CHECKING:
-    from tidegate.controller.doors.door import Door
+    from tidegate.controller.doors.judge import Judge
     from tidegate.controller.operator import Operator
     from tidegate.controller.replica import Settings
     from tidegate.controller.watch.cache import Cache
@@ -68,53 +68,64 @@ class InProcessDoor:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._door: Door | None = None
+        self._judge: Judge | None = None
         self._heard: Heard | None = None
-        self._judged: set[tuple[str, str]] = set()
-        self._maker: Callable[[Object, str], Object | None] = lambda obj, namespace: None
         self._opened = asyncio.Event()
 
     async def open(self, operator: Operator) -> None:
         """From now on it judges, by what the operator knows."""
-        from tidegate.controller.doors.door import Door
-        from tidegate.controller.doors.sight import Seen
+        from tidegate.controller.doors.judge import Judge
 
         await operator.cache.synced()
-        self._door = Door(Seen.of(operator.cache), operator.managed)
         self._heard = Heard(self._store, operator.cache)
-        self._judged = {(entry.group, entry.plural) for entry in operator.cache.kinds.entries}
-        self._maker = operator.cache.maker
+        self._judge = Judge(operator.cache, operator.managed)
         self._opened.set()
 
     async def mutate(self, asked: Attributes) -> None:
-        if asked.operation != "CREATE" or asked.subresource or asked.obj is None or not asked.namespace:
+        if asked.operation not in ("CREATE", "UPDATE") or asked.subresource or asked.obj is None:
             return
-        if not self._opened.is_set() and not asked.namespace.startswith("kube-"):
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_SYNC_S):
-                    await self._opened.wait()
-        if self._door is None or self._heard is None or (asked.served.group, asked.served.plural) not in self._judged:
+        if asked.operation == "CREATE" and asked.namespace and not asked.namespace.startswith("kube-"):
+            await _at_most(_SYNC_S, self._opened.wait())
+        judge, what = self._judge, (asked.served.group, asked.served.plural)
+        if judge is None or self._heard is None or not judge.is_asked(what):
             return
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_SYNC_S):
-                await self._heard.everything()
-        self._judge(self._door, asked, asked.obj)
-
-    def _judge(self, door: Door, asked: Attributes, obj: Object) -> None:
-        from tidegate.controller.doors.door import RefusedError, Submitter
-        from tidegate.local.errors import forbidden
-
-        try:
-            by, maker = Submitter(asked.user.name, asked.user.groups), self._maker(obj, asked.namespace)
-            judged = door.judge(obj, asked.namespace, by, maker=maker)
-        except RefusedError as refused:
-            raise forbidden(asked.served.group, asked.served.plural, asked.name, str(refused)) from None
-        asked.obj = dict(judged)
-        if (warning := door.warning(obj, asked.namespace)) is not None:
-            asked.warnings.append(warning)
+        await _at_most(_SYNC_S, self._heard.everything())
+        _carry_out(judge, asked, asked.obj)
 
     async def validate(self, asked: Attributes) -> None:
         """Everything here is decided when the object is changed."""
+
+
+async def _at_most(seconds: float, done: Coroutine[Any, Any, object]) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await done
+
+
+def _carry_out(judge: Judge, asked: Attributes, obj: Object) -> None:
+    from tidegate.controller.doors.door import InvalidError, RefusedError, Submitter
+    from tidegate.controller.doors.judge import Write
+    from tidegate.local.errors import ApiError, forbidden
+    from tidegate.model.jobs import JobError
+
+    group, plural = what = asked.served.group, asked.served.plural
+    write = Write(
+        what=what, namespace=asked.namespace, obj=obj, old=asked.old,
+        by=Submitter(asked.user.name, asked.user.groups), may_grant=partial(_may_grant, asked),
+    )  # fmt: skip
+    try:
+        judged = judge.judge(write)
+    except (InvalidError, JobError) as error:
+        raise ApiError(422, "Invalid", f"tidegate: {error}", {}) from None
+    except RefusedError as refused:
+        raise forbidden(group, plural, asked.name, str(refused)) from None
+    asked.obj = dict(judged.obj)
+    asked.warnings += judged.warnings
+
+
+def _may_grant(asked: Attributes) -> bool:
+    question = {"group": "tidegate.dev", "resource": "workloads", "subresource": "status", "verb": "update"}
+    return asked.ask({**question, "namespace": asked.namespace})[0]
 
 
 async def beside(plane: ControlPlane) -> None:
@@ -131,10 +142,16 @@ async def beside(plane: ControlPlane) -> None:
 
 
 async def _run_operator(client: Client, door: InProcessDoor) -> None:
+    from tidegate.controller.doors.hooks import Where
+    from tidegate.controller.doors.keeping import Keeping
+    from tidegate.controller.doors.policy import binding, policy
     from tidegate.controller.operator import Operator
 
     operator = Operator(client, everywhere=True)
+    where = Where(everywhere=True)
+    keeping = Keeping(client, lambda: [policy(operator.cache.kinds), binding(where)])
     async with asyncio.TaskGroup() as group:
+        group.create_task(keeping.run())
         group.create_task(operator.run())
         group.create_task(door.open(operator))
 

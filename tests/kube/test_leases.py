@@ -150,6 +150,29 @@ async def test_when_the_work_ends_the_lease_is_released() -> None:
     assert server.writes[-1]["holderIdentity"] == ""
 
 
+@dataclass
+class SlowToAnswer(LeaseServer):
+    """Takes a renewal, and is slow to say so."""
+
+    renewed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, request: Request) -> Response:
+        answer = await super().send(request)
+        if request.method == "PUT" and not self.renewed.is_set():
+            self.renewed.set()
+            await asyncio.sleep(3600)
+        return answer
+
+
+async def test_a_lease_whose_renewal_was_cut_off_is_released_too() -> None:
+    """The server had taken it, its answer was not waited for, and so the release was refused as out of date: whoever
+    came next waited until the lease ran out."""
+    server = SlowToAnswer()
+    election = candidate(server, "one", terms=Terms(duration_s=15, renew_within_s=10, retry_s=0.05)).election
+    await asyncio.wait_for(election.run(server.renewed.wait), 5)  # type: ignore[arg-type]
+    assert server.writes[-1]["holderIdentity"] == ""
+
+
 async def test_an_error_of_the_work_is_raised_and_the_lease_released() -> None:
     server = LeaseServer()
 

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.generate import command_line, installation, kinds
+from tools.generate import chart, command_line, installation, kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def files() -> dict[Path, str]:
     """Everything that is generated: path below the root → content."""
-    return kinds.files() | installation.files() | command_line.files()
+    return kinds.files() | installation.files() | chart.files() | command_line.files()
 
 
 def outdated(root: Path = ROOT) -> list[Path]:
     """Generated files that are not as they would be written now, and files that nothing generates any more."""
     made = files()
     wrong = [path for path, text in made.items() if not (root / path).exists() or (root / path).read_text() != text]
-    there = [path.relative_to(root) for place in ("deploy/crds/*", "docs/reference/*.md") for path in root.glob(place)]
+    places = ("deploy/crds/*", "deploy/chart/**/*.*", "docs/reference/*.md")
+    there = [path.relative_to(root) for place in places for path in root.glob(place)]
     return wrong + [path for path in there if path not in made]
 
 

@@ -81,8 +81,8 @@ class Operator:
         self._policies = policies
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
-        self._applications = Applications(client, self.cache, self.managed, self._recorder)
         gates = Gates(client, self.cache)
+        self._applications = Applications(client, self.cache, self.managed, self._recorder, gates)
         self._gated = GatedPods(client, self.cache, self.managed, self._recorder, gates)
         self._workers = GatedApplications(client, self.cache, self._applications, gates)
         self._queue_jobs = QueueJobs(client, self.cache)

@@ -17,10 +17,18 @@ from urllib.parse import urlsplit
 
 from tidegate.controller.bootstrap import install_kinds, make_root
 from tidegate.controller.doors import dialect
+from tidegate.controller.doors.adopting import Adopting
 from tidegate.controller.doors.hooks import Target, Where, mutating, validating
 from tidegate.controller.doors.keeping import Keeping
 from tidegate.controller.doors.policy import binding, policy
-from tidegate.controller.doors.reviewing import APPLICATIONS, CLUSTER_QUEUES_DOOR, WORKLOADS, Reviewing
+from tidegate.controller.doors.reviewing import (
+    APPLICATIONS,
+    CHANGES,
+    CLUSTER_QUEUES_DOOR,
+    GRANTERS,
+    WORKLOADS,
+    Reviewing,
+)
 from tidegate.controller.doors.sight import Sight
 from tidegate.controller.metrics.metrics import Metrics
 from tidegate.controller.operator import Operator
@@ -84,13 +92,14 @@ class Replica:
         self.sight = Sight(client, kinds=settings.kinds, everywhere=settings.everywhere)
         self._reviewing = Reviewing(client, self.sight, everywhere=settings.everywhere)
         self._metrics = Metrics()
-        self._rules = dialect.Rules(settings.dialects)
+        self.rules = dialect.Rules(settings.dialects)
         doors = settings.doors
         self.certificates = self._kept(doors) if doors else None
         self.health = Listener(settings.health, pages=self._pages()) if settings.health else None
         self.doors = self._listener(doors) if doors else None
         self._keeping: Keeping | None = None
-        self._rules.on_change(self._configure)
+        self._adopting: Adopting | None = None
+        self.rules.on_change(self._configure)
         if self.certificates is not None:
             self.certificates.on_change(self._configure)
 
@@ -103,7 +112,7 @@ class Replica:
                 group.create_task(self.sight.run())
                 group.create_task(self.certificates.run())
                 if self._settings.dialects is None:
-                    group.create_task(self._rules.follow(self._client, self._settings.namespace))
+                    group.create_task(self.rules.follow(self._client, self._settings.namespace))
                 await self.certificates.ready.wait()
                 await self.sight.synced()
                 group.create_task(self.doors.run())
@@ -134,17 +143,22 @@ class Replica:
         operator = Operator(self._client, kinds=settings.kinds, everywhere=settings.everywhere, tally=metrics)
         metrics.follow(operator.cache)
         self._keeping = Keeping(self._client, self._configurations)
+        self._adopting = Adopting(self._client, settings.kinds)
+        self._configure()
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(operator.run())
                 group.create_task(self._keeping.run())
+                group.create_task(self._adopting.run())
         finally:
-            self._keeping = None
+            self._keeping = self._adopting = None
             metrics.forget()
 
     def _configure(self) -> None:
         if self._keeping is not None:
             self._keeping.look()
+        if self._adopting is not None and self.rules.by_namespace:
+            self._adopting.begin()
 
     def _kept(self, doors: Doors) -> KeptCertificates:
         how = self._settings
@@ -153,9 +167,11 @@ class Replica:
 
     def _listener(self, doors: Doors) -> Listener:
         assert self.certificates is not None
-        rendering = dialect.DialectDoor(self._client, self._rules, self._settings.kinds)
+        rendering = dialect.DialectDoor(self._client, self.rules, self._settings.kinds)
         reviews = {
             APPLICATIONS: self._reviewing.application,
+            CHANGES: self._reviewing.change,
+            GRANTERS: self._reviewing.change_by_granter,
             WORKLOADS: self._reviewing.workload,
             CLUSTER_QUEUES_DOOR: self._reviewing.cluster_queue,
             dialect.PATH: rendering.review,
@@ -172,7 +188,7 @@ class Replica:
         where = Where(everywhere=settings.everywhere, own=own)
         wanted = [mutating(settings.kinds, target, where), validating(target)]
         wanted += [policy(settings.kinds), binding(where)]
-        return [*wanted, dialect.configuration(settings.kinds, self._rules.by_namespace, target, own=own)]
+        return [*wanted, dialect.configuration(settings.kinds, self.rules.by_namespace, target, own=own)]
 
     @property
     def is_ready(self) -> bool:

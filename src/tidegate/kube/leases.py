@@ -182,14 +182,27 @@ class LeaderElection:
         """Gives the lease back, so that the next leader need not wait for it to run out; if that fails, it must."""
         if self._lease is None or not self.is_leader:
             return
-        spec = {**self._lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _micro_time()}
         try:
             async with asyncio.timeout(_RELEASE_S):
-                # Carries the version we wrote last, so that nobody else's lease can be released.
-                self._lease = await self._client.update(LEASES, {**self._lease, "spec": spec})
+                await self._give_back()
         except (StatusError, OSError) as failed:
             _log.info("The lease %s could not be released: %s", self._name, failed)
         self._good_until = 0.0
+
+    async def _give_back(self) -> None:
+        """By the version we wrote last, so that nobody else's is released. A renewal that was cut off may have been the
+        last: then the lease is read again, and given back if it is still ours."""
+        assert self._lease is not None
+        gone = {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _micro_time()}
+        try:
+            self._lease = await self._client.update(LEASES, {**self._lease, "spec": {**self._lease["spec"], **gone}})
+        except StatusError as refused:
+            if refused.code != 409:
+                raise
+            self._observe(await self._client.get(LEASES, self._name, self._namespace))
+            if self._holder() == self._identity:
+                newest = {**self._lease, "spec": {**self._lease["spec"], **gone}}
+                self._lease = await self._client.update(LEASES, newest)
 
 
 def _micro_time() -> str:

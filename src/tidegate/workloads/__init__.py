@@ -2,16 +2,17 @@
 
     application ─► describe ─► Workload            who asks, for how many pods, of what size
     granted     ─► start    ─► application         let go: counts, node selectors and tolerations written in
+                   within_grant                    somebody wants it larger: as large as it may be until then
                    stop     ─► application         held again, with all of that taken out
 
 Pure: objects in, new objects out; nothing given is ever changed. Which Workload is admitted, and when anything is
 written to an API server, is not known here.
 """
 
-from tidegate.workloads.changes import restored, unmarked
+from tidegate.workloads.changes import marked_as, remembering, restored, unmarked
 from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
-from tidegate.workloads.let_go import LetGo, let_go
+from tidegate.workloads.let_go import LetGo, granted_to, let_go
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -25,6 +26,7 @@ from tidegate.workloads.names import (
     workload_name,
 )
 from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts, pod_set_of
+from tidegate.workloads.resized import Growth, held_as_it_is, within_grant
 from tidegate.workloads.start import Allowance, hold_pods, next_step, start, stop
 
 __all__ = [
@@ -37,13 +39,16 @@ __all__ = [
     "SUBMITTER",
     "WORKLOAD",
     "Allowance",
+    "Growth",
     "LetGo",
     "PodFacts",
     "asks_as",
     "describe",
     "ended_pods",
     "gated",
+    "granted_to",
     "group_of",
+    "held_as_it_is",
     "hold_pods",
     "inheriting",
     "is_owned",
@@ -52,14 +57,17 @@ __all__ = [
     "let_go",
     "lifted",
     "maker_of",
+    "marked_as",
     "next_step",
     "pod_facts",
     "pod_set_of",
     "queue_of",
+    "remembering",
     "restored",
     "start",
     "stop",
     "unmarked",
     "with_live",
+    "within_grant",
     "workload_name",
 ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from tidegate.model.jobs import Obj, peek, put, without
 from tidegate.model.problems import Path
-from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, QUEUE, WORKLOAD
+from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, QUEUE, SUBMITTER, WORKLOAD
 
 _ANNOTATIONS: Path = ("metadata", "annotations")
 _NOTES = (BEFORE, GRANTED, WORKLOAD, POD_SET, FLAVOR, QUEUE)
@@ -46,6 +46,16 @@ class Draft:
     def __init__(self, obj: Obj) -> None:
         self.obj = obj
         self.changes: list[Change] = []
+        self._bare: bool | None = None
+        """Whether it had no annotations before the first change; None: none was made yet."""
+
+    @classmethod
+    def resumed(cls, obj: Obj) -> Draft:
+        """One that was changed before, and is to be changed further."""
+        draft, memory = cls(obj), _annotations(obj).get(BEFORE)
+        if memory is not None:
+            draft.changes, draft._bare = _remembered(memory)
+        return draft
 
     def write(self, path: Path, value: Any) -> None:
         """Put `value` at `path`; undoing it will also remove the maps that had to be made on the way."""
@@ -56,6 +66,17 @@ class Draft:
         if before is _ABSENT or before != peek(changed, at):
             self.changes.append(Change(at, peek(changed, at), before))
 
+    def rewrite(self, path: Path, value: Any) -> None:
+        """Put `value` where something else was written before, or nothing; undoing it gives back what others want to be
+        there by now."""
+        for change in [each for each in self.changes if each.at == path]:
+            self.changes.remove(change)
+            self.obj = _undone(self.obj, change)
+        there = len(self.changes)
+        self.write(path, value)
+        # Sizes stand before all else, as in an application that is let go afresh.
+        self.changes = [*self.changes[there:], *self.changes[:there]]
+
     def merge(self, path: Path, entries: Mapping[str, Any]) -> None:
         """Put entries into the map at `path`."""
         if entries:
@@ -63,7 +84,7 @@ class Draft:
 
     def remember(self, notes: Mapping[str, str]) -> Obj:
         """The application with `notes` among its annotations, and with all that is needed to undo what was written."""
-        bare = not isinstance(peek(self.obj, _ANNOTATIONS), Mapping)
+        bare = not isinstance(peek(self.obj, _ANNOTATIONS), Mapping) if self._bare is None else self._bare
         told = {"changes": [change.wire() for change in self.changes], "bare": bare}
         kept = {BEFORE: json.dumps(told, sort_keys=True, separators=(",", ":"))}
         noted: Obj = put(self.obj, _ANNOTATIONS, {**(peek(self.obj, _ANNOTATIONS) or {}), **notes, **kept})
@@ -77,6 +98,30 @@ def unmarked(obj: Obj) -> Obj:
         return obj
     cleaned: Obj = put(obj, _ANNOTATIONS, {key: value for key, value in annotations.items() if key not in _NOTES})
     return cleaned
+
+
+def marked_as(obj: Obj, before: Obj) -> Obj:
+    """With what only Tidegate writes as it was, where somebody left it out: who replaces an application by the manifest
+    that he has does not mean to take anything from it."""
+    notes, there = _annotations(before), _annotations(obj)
+    lost = {key: notes[key] for key in (*_NOTES, SUBMITTER) if key in notes and key not in there}
+    kept: Obj = put(obj, _ANNOTATIONS, {**there, **lost}) if lost else obj
+    return kept
+
+
+def remembering(obj: Obj, before: Obj) -> Obj:
+    """With the memory of what was written into it as it was, whatever somebody wrote there."""
+    notes, there = _annotations(before), _annotations(obj)
+    if notes.get(BEFORE) == there.get(BEFORE):
+        return obj
+    left = {key: value for key, value in there.items() if key != BEFORE}
+    kept: Obj = put(obj, _ANNOTATIONS, left | ({BEFORE: notes[BEFORE]} if BEFORE in notes else {}))
+    return kept
+
+
+def _annotations(obj: Obj) -> Mapping[str, Any]:
+    found = peek(obj, _ANNOTATIONS)
+    return found if isinstance(found, Mapping) else {}
 
 
 def restored(obj: Obj) -> Obj:
@@ -127,7 +172,8 @@ def _merged_back(now: Any, written: Any, before: Any) -> Any:
                 del result[key]
             else:
                 result[key] = then
-    return result
+    # A map that was made for what is taken out again goes with it, unless somebody has put something else there.
+    return _ABSENT if before is _ABSENT and not result else result
 
 
 def _at(obj: Any, path: Path) -> Any:

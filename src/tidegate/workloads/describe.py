@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -74,7 +74,10 @@ def describe(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Ki
 def ended_pods(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Kinds | None = None) -> dict[str, int]:
     """By pod set: pods that ended well and will not be needed again."""
     shapes = podsets(entry, restored(obj), referred=referred, find=(kinds or builtin()).find)
-    return {shape.name: shape.reclaimed for shape in shapes}
+    ended: dict[str, int] = {}
+    for shape in shapes:
+        ended[shape.pod_set] = ended.get(shape.pod_set, 0) + shape.reclaimed
+    return ended
 
 
 def group_of(entry: JobKind, name: str, pods: Sequence[Obj]) -> tuple[Workload, dict[str, str]]:
@@ -175,7 +178,7 @@ def _pod_sets(entry: JobKind, obj: Obj, shapes: Sequence[PodSetShape]) -> tuple[
     here = is_run_here(entry)
     # Pods that are let go one by one can be as many as were granted, each on the nodes of its own flavor.
     one_by_one = here or is_gated(entry)
-    sets = [_pod_set(shape, obj, elastic=one_by_one, mixes=one_by_one and shape.mixes) for shape in shapes]
+    sets = [_pod_set(shape, obj, elastic=one_by_one, mixes=one_by_one and shape.mixes) for shape in _counted(shapes)]
     # A floor over all sets together is reached by raising theirs, one after the other.
     stated = peek(obj, ("spec", "schedulingSpec", "minAvailable")) if here else None
     lacking = (stated if isinstance(stated, int) else 0) - sum(each.floor for each in sets)
@@ -185,6 +188,26 @@ def _pod_sets(entry: JobKind, obj: Obj, shapes: Sequence[PodSetShape]) -> tuple[
         floor = each.floor + more
         sets[index] = msgspec.structs.replace(each, min_count=None if floor == each.count else floor)
     return tuple(sets)
+
+
+def _counted(shapes: Sequence[PodSetShape]) -> list[PodSetShape]:
+    """Sets that are counted as one, as one: a group of them is a step of it."""
+    found: dict[str, PodSetShape] = {}
+    for shape in shapes:
+        known = found.get(shape.pod_set)
+        found[shape.pod_set] = replace(shape, name=shape.pod_set) if known is None else _sum(known, shape)
+    return list(found.values())
+
+
+def _sum(one: PodSetShape, other: PodSetShape) -> PodSetShape:
+    ceilings = (one.ceiling, other.ceiling)
+    return replace(
+        one,
+        count=one.count + other.count,
+        floor=one.floor + other.floor,
+        step=one.step + other.step,
+        ceiling=None if None in ceilings else sum(filter(None, ceilings)),
+    )
 
 
 def _pod_set(shape: PodSetShape, obj: Obj, *, elastic: bool = False, mixes: bool = False) -> PodSet:

@@ -26,7 +26,7 @@ def let_go(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Kind
     except JobError:
         return {}
     # Of kinds whose size cannot be written into them, pods beyond what was granted wait behind gates.
-    granted = _granted(obj)
+    granted = granted_to(obj)
     found: dict[str, LetGo] = {}
     for shape in shapes:
         marks = inside(obj, shape.place.annotations) if shape.place is not None else {}
@@ -35,8 +35,8 @@ def let_go(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Kind
     return found
 
 
-def _granted(obj: Obj) -> dict[str, int]:
-    """By pod set: with how many it was let go, as was noted on it."""
+def granted_to(obj: Obj) -> dict[str, int]:
+    """By pod set: with how many it was let go, as was noted on it; nothing while it is held."""
     try:
         noted = json.loads(inside(obj, ("metadata", "annotations")).get(GRANTED) or "{}")
         return {str(name): int(count) for name, count in noted.items()}

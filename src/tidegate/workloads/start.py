@@ -53,7 +53,10 @@ def start(
         allowance = allowed.get(shape.name)
         if allowance is not None:
             _let_go(draft, shape, allowance)
-            _mark(draft, shape, {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor}, notes)
+            # More pods than are granted can only be kept from running one by one: those without a flavor are gated.
+            whole = shape.resize is not None or allowance.count >= shape.count
+            marks = {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor if whole else ""}
+            _mark(draft, shape, marks, notes)
     started = draft.remember(notes)
     return started if entry.suspend is None else with_suspend(entry, started, False)
 
@@ -76,7 +79,7 @@ def hold_pods(
     for shape in podsets(entry, draft.obj, find=(kinds or builtin()).find):
         if shape.place is None:
             continue
-        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.name})
+        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.pod_set})
         gates = list(peek(draft.obj, (*shape.place.pod, "schedulingGates")) or [])
         if not any(gate.get("name") == GATE for gate in gates):
             draft.write((*shape.place.pod, "schedulingGates"), [*gates, {"name": GATE}])

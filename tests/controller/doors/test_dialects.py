@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,20 +26,33 @@ POD_GROUPS: Resource[Object] = Resource("scheduling.volcano.sh", "v1beta1", "pod
 RAY_CLUSTERS: Resource[Object] = Resource("ray.io", "v1", "rayclusters", "RayCluster")
 SPARK: Resource[Object] = Resource("sparkoperator.k8s.io", "v1beta2", "sparkapplications", "SparkApplication")
 NAME = "tidegate-dialects"
+META = {"name": NAME, "namespace": "kube-system"}
+_PATIENCE_S = 120.0
+"""The most that is waited for an event."""
 
 
 def rules(namespace: str, scheduler: str) -> Json:
     text = f"namespaces: {{{namespace}: {{organisation: org1, queueconfig: {{scheduler: {scheduler}}}}}}}"
-    return {"metadata": {"name": NAME, "namespace": "kube-system"}, "data": {"rules.yaml": text}}
+    return {"metadata": META, "data": {"rules.yaml": text}}
 
 
-async def say(client: Client, body: Json) -> None:
-    """Make or replace the rules."""
+async def say(replica: Replica, client: Client, body: Json) -> None:
+    """Make or replace the rules; returns when the replica has heard of them. To ask the server again and again whether
+    it renders by now would be to keep a busy one from hearing."""
+    heard = asyncio.Event()
+    replica.rules.on_change(heard.set)
     try:
         await client.create(r.CONFIGMAPS, body)
     except StatusError as there:
         assert there.code == 409
         await client.patch(r.CONFIGMAPS, NAME, {"data": body["data"]}, "kube-system")
+    async with asyncio.timeout(_PATIENCE_S):
+        await heard.wait()
+
+
+async def in_force(client: Client, namespace: str) -> None:
+    """Returns when the server has been told that it is to ask about this namespace."""
+    await until(client, lambda hooks: namespace in str(hooks.get("webhooks")), NAME)
 
 
 @pytest.fixture
@@ -81,9 +95,12 @@ async def made(platform: Stage, name: str, *, dry_run: bool = True) -> Object:
     return await platform.client.create(r.JOBS, body, platform.namespace, dry_run=dry_run)
 
 
-async def test_what_is_created_is_rendered_for_the_scheduler_of_its_namespace(platform: Stage) -> None:
+async def test_what_is_created_is_rendered_for_the_scheduler_of_its_namespace(
+    platform: Stage, replica: Replica
+) -> None:
     assert (await made(platform, "a"))["spec"]["template"]["spec"]["schedulerName"] == "default-scheduler"
-    await say(platform.client, rules(platform.namespace, "yunikorn"))
+    await say(replica, platform.client, rules(platform.namespace, "yunikorn"))
+    await in_force(platform.client, platform.namespace)
 
     async def rendered() -> bool:
         return (await made(platform, "b"))["spec"]["template"]["spec"]["schedulerName"] == "yunikorn"
@@ -93,11 +110,11 @@ async def test_what_is_created_is_rendered_for_the_scheduler_of_its_namespace(pl
     assert labels["queue"] == "root.org1.job"
 
 
-async def test_rules_that_cannot_be_read_leave_the_last_good_ones(platform: Stage) -> None:
-    await say(platform.client, rules(platform.namespace, "yunikorn"))
-    await until(platform.client, lambda hooks: bool(hooks.get("webhooks")), NAME)
-    await say(platform.client, rules(platform.namespace, "nobody-knows-it"))
-    await platform.client.patch(r.CONFIGMAPS, NAME, {"data": {"rules.yaml": "namespaces: ["}}, "kube-system")
+async def test_rules_that_cannot_be_read_leave_the_last_good_ones(platform: Stage, replica: Replica) -> None:
+    await say(replica, platform.client, rules(platform.namespace, "yunikorn"))
+    await in_force(platform.client, platform.namespace)
+    await say(replica, platform.client, rules(platform.namespace, "nobody-knows-it"))
+    await say(replica, platform.client, {"data": {"rules.yaml": "namespaces: ["}, "metadata": META})
 
     async def rendered() -> bool:
         return (await made(platform, "b"))["spec"]["template"]["spec"]["schedulerName"] == "yunikorn"
@@ -107,9 +124,11 @@ async def test_rules_that_cannot_be_read_leave_the_last_good_ones(platform: Stag
     await until(platform.client, lambda hooks: not hooks.get("webhooks"), NAME)
 
 
-async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(platform: Stage, client: Client) -> None:
-    await say(client, rules(platform.namespace, "volcano"))
-    await until(client, lambda hooks: bool(hooks.get("webhooks")), NAME)
+async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(
+    platform: Stage, client: Client, replica: Replica
+) -> None:
+    await say(replica, client, rules(platform.namespace, "volcano"))
+    await in_force(client, platform.namespace)
 
     async def refused() -> bool:
         try:
@@ -133,12 +152,26 @@ async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(platfo
         groups = await platform.list(POD_GROUPS)
         assert len(groups) == 1
         assert (await made(platform, "another"))["spec"]["template"]["spec"]["schedulerName"] == "volcano"
-        assert await platform.list(POD_GROUPS) == groups
+        assert len(await platform.list(POD_GROUPS)) == 1
+
+        async def adopted() -> Object | None:
+            group = (await platform.list(POD_GROUPS))[0]
+            return group if group["metadata"].get("ownerReferences") else None
+
+        job = await platform.get(r.JOBS, "gang")
+        owner = (await platform.until(adopted))["metadata"]["ownerReferences"][0]
+        assert (owner["kind"], owner["name"], owner["uid"]) == ("Job", "gang", job["metadata"]["uid"])
+        await client.delete(r.JOBS, "gang", platform.namespace, propagation="Background")
+
+        async def gone() -> bool:
+            return not await platform.list(POD_GROUPS)
+
+        await platform.until(gone)
 
 
 @pytest.mark.parametrize("resource", [RAY_CLUSTERS, SPARK], ids=lambda resource: resource.kind)
 async def test_applications_of_operators_are_rendered_there_and_nowhere_else(
-    platform: Stage, client: Client, resource: Resource[Object]
+    platform: Stage, client: Client, replica: Replica, resource: Resource[Object]
 ) -> None:
     """Every pod template carries what YuniKorn reads; a namespace without a rule sees nothing of it."""
     plain = sample(resource.kind)
@@ -146,7 +179,8 @@ async def test_applications_of_operators_are_rendered_there_and_nowhere_else(
     elsewhere = Stage(client)
     await elsewhere.open()
     async with defined(client, resource):
-        await say(client, rules(platform.namespace, "yunikorn"))
+        await say(replica, client, rules(platform.namespace, "yunikorn"))
+        await in_force(client, platform.namespace)
 
         async def rendered() -> Object | None:
             try:
@@ -168,12 +202,8 @@ async def test_applications_of_operators_are_rendered_there_and_nowhere_else(
 
 
 async def test_a_rule_that_is_wrong_is_told_with_its_field(
-    platform: Stage, client: Client, caplog: pytest.LogCaptureFixture
+    platform: Stage, client: Client, replica: Replica, caplog: pytest.LogCaptureFixture
 ) -> None:
     text = "namespaces: {a: {user: u, groups: 5, queueconfig: {scheduler: yunikorn}}}"
-    await say(client, {"metadata": {"name": NAME, "namespace": "kube-system"}, "data": {"rules.yaml": text}})
-
-    async def told() -> bool:
-        return "namespaces.a.groups: 5 is not a list; write each group with a dash" in caplog.text
-
-    await platform.until(told)
+    await say(replica, client, {"metadata": META, "data": {"rules.yaml": text}})
+    assert "namespaces.a.groups: 5 is not a list; write each group with a dash" in caplog.text

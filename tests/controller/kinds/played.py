@@ -53,6 +53,8 @@ def pods_for(entry: JobKind, obj: Object) -> list[Json]:
             pod = _pod(obj, shape)
             pod["metadata"] |= {"name": f"{obj['metadata']['name']}-{shape.name}-{index}"}
             pod["metadata"]["ownerReferences"] = [owner_of(obj)]
+            if shape.group:
+                pod["metadata"]["labels"] |= {shape.group: str(index // shape.step)}
             made.append(pod)
     return made
 

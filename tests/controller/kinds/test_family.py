@@ -10,7 +10,7 @@ import pytest
 from tests.controller.house import House
 from tests.controller.kinds.played import owner_of
 from tests.controller.kinds.serving import resource_of, serve
-from tests.harness import Cluster, RealKube
+from tests.harness import Cluster
 from tests.model.jobs.samples import sample
 from tidegate.controller.kinds import QUEUES, WORKLOADS
 from tidegate.kube import resources as r
@@ -33,7 +33,7 @@ MAKERS = [("CronJob", "Job"), ("ScheduledSparkApplication", "SparkApplication")]
 
 async def made(house: House, kind: str, cluster: Cluster, **metadata: Json) -> Object:
     entry = builtin().of(sample(kind))
-    await serve(house, entry, real=isinstance(cluster, RealKube))
+    await serve(house, entry, real=cluster.name == "real")
     obj = put(sample(kind), ("metadata",), metadata)
     if entry.suspend is not None and entry.makes is None:
         obj = with_suspend(entry, obj, True)

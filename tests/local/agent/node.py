@@ -80,10 +80,14 @@ class Node:
     def dispose(self) -> None:
         """Deletes every pod and waits until nothing of them is left, then ends the agent and its Node."""
         for namespace, name in self.pods:
-            self.delete(namespace, name, grace_s=0)
+            # A busy server may answer that it cannot now, and the pod would stay.
+            self.eventually(
+                lambda namespace=namespace, name=name: self.delete(namespace, name, grace_s=0) in (200, 404),  # type: ignore[misc]
+                what=f"pod {name} is deleted",
+            )
         if self.process is not None and self.process.poll() is None:
             try:
-                self.eventually(lambda: not any((self.data / "pods").glob("*")), what="pods' folders are removed")
+                self.eventually(lambda: not self._left(), what="pods' folders are removed", told=self._told)
             finally:
                 self.stop()
         self.cluster.http("DELETE", f"/api/v1/nodes/{self.name}")
@@ -97,9 +101,19 @@ class Node:
         self.pods.append((namespace, name))
         return self.cluster.create(f"/api/v1/namespaces/{namespace}/pods", body)
 
-    def delete(self, namespace: str, name: str, *, grace_s: int | None = None) -> None:
+    def _left(self) -> list[Path]:
+        return list((self.data / "pods").glob("*"))
+
+    def _told(self) -> str:
+        """What is left, and what the agent said last."""
+        files = [str(each.relative_to(self.data)) for each in (self.data / "pods").glob("**/*")][:20]
+        log = (self.folder / "agent.log").read_text(errors="replace").splitlines()[-20:]
+        return "\n".join(["", *files, *log])
+
+    def delete(self, namespace: str, name: str, *, grace_s: int | None = None) -> int:
+        """The server's answer."""
         query = "" if grace_s is None else f"?gracePeriodSeconds={grace_s}"
-        self.cluster.http("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}{query}")
+        return self.cluster.http("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}{query}").status
 
     def until(
         self, namespace: str, accept: Callable[[dict[str, Any]], Any], name: str = "pod", timeout_s: float = PATIENCE_S
@@ -130,10 +144,18 @@ class Node:
         assert reply.status == 200, reply.body
         return reply.body.decode()
 
-    def eventually(self, condition: Callable[[], Any], *, what: str, timeout_s: float = PATIENCE_S) -> None:
+    def eventually(
+        self,
+        condition: Callable[[], Any],
+        *,
+        what: str,
+        timeout_s: float = PATIENCE_S,
+        told: Callable[[], str] = lambda: "",
+    ) -> None:
+        """Returns when it holds; `told` says more where it does not come to pass."""
         deadline = time.monotonic() + timeout_s
         while not condition():
-            assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
+            assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}{told()}"
             time.sleep(0.05)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from tidegate.model.jobs import JobKind, Kinds, Obj, is_finished, is_suspended, with_suspend
+from tidegate.model.jobs import JobKind, Kinds, Obj, is_finished, is_suspended
 from tidegate.model.kinds.flavor import ResourceFlavorSpec
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import Allowance, next_step, start, stop
+from tidegate.workloads import Allowance, granted_to, held_as_it_is, next_step, start, stop
 
 Flavors = Mapping[str, ResourceFlavorSpec]
 
@@ -22,8 +22,9 @@ def allowance(flavor: str, count: int, flavors: Flavors) -> Allowance:
     return Allowance(count=count, flavor=flavor, node_labels=dict(spec.node_labels), tolerations=tolerations)
 
 
-def allowances(seen: SeenWorkload, flavors: Flavors) -> dict[str, Allowance] | None:
-    """By pod set: what may run now; None while the whole floor may not, or nothing at all."""
+def allowances(seen: SeenWorkload, flavors: Flavors, *, runs: bool = False) -> dict[str, Allowance] | None:
+    """By pod set: what may run now; None while the whole floor may not, or nothing at all. One that `runs` goes on with
+    what it has while it waits for the rest of a floor that was raised."""
     result: dict[str, Allowance] = {}
     if not any(sum(each.granted.values()) > sum(each.held.values()) or not each.wanted for each in seen.pod_sets):
         # Shrunk to nothing is held: another flavor may be granted next, and only what is held may be given another.
@@ -31,7 +32,7 @@ def allowances(seen: SeenWorkload, flavors: Flavors) -> dict[str, Allowance] | N
     for pod_set in seen.pod_sets:
         free = {flavor: count - pod_set.held.get(flavor, 0) for flavor, count in pod_set.granted.items()}
         count = sum(free.values())
-        if count < min(pod_set.least, pod_set.wanted):
+        if count < min(pod_set.least, pod_set.wanted) and not runs:
             return None
         # With all it can still use, it is left as it wants to be: places of pods that ended need not be taken away.
         count = pod_set.count if count >= pod_set.wanted else count
@@ -46,11 +47,12 @@ def wanted_form(
     """The application as it is to be; itself where nothing is to be done, or not yet."""
     if is_finished(entry, obj):
         return obj
-    allowed = allowances(seen, flavors) if seen.admitted_at is not None and seen.active else None
+    runs = not is_suspended(entry, obj) and bool(granted_to(obj))
+    allowed = allowances(seen, flavors, runs=runs) if seen.admitted_at is not None and seen.active else None
     is_empty = not any(pod_set.present for pod_set in seen.pod_sets)
     if allowed is None:
         if not is_suspended(entry, obj):
-            return with_suspend(entry, obj, True)
+            return held_as_it_is(entry, obj)
         # What was written into it comes out once nothing of it runs; before that many kinds would refuse.
         return stop(entry, obj) if is_empty else obj
     if is_suspended(entry, obj) and not is_empty:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors, allowance
+from tidegate.controller.applications.groups import Groups
 from tidegate.controller.seen.workloads import ANY_FLAVOR
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.client import Client, StatusError
@@ -26,10 +27,24 @@ class Gates:
         assert entry is not None, "the table of kinds has pods"
         self.entry = entry
 
-    async def settle(self, seen: SeenWorkload, members: Mapping[str, str], flavors: Flavors) -> None:
-        """As many pods of every set as are granted may run; `members` says which set each pod is of."""
+    async def settle(
+        self,
+        seen: SeenWorkload,
+        members: Mapping[str, str],
+        flavors: Flavors,
+        *,
+        takes: bool = True,
+        groups: Groups | None = None,
+    ) -> None:
+        """As many pods of every set as are granted may run; `members` says which set each pod is of. `takes`: whether
+        those beyond that are taken away here, or by whoever made them. `groups`: of these all pods run, or none."""
         there = self._cache.pods_of(seen.name)
         pods = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
+        halves = [] if groups is None else groups.not_whole(seen, pods)
+        for pod in halves:
+            if takes and pod_facts(pod).present:
+                await delete_pod(self._client, pod)
+        pods = [pod for pod in pods if pod not in halves]
         for pod_set in seen.pod_sets:
             mine = sorted((pod for pod in pods if members.get(name_of_pod(pod)) == pod_set.name), key=_place)
             waiting = [pod for pod in mine if pod_facts(pod).gated]
@@ -41,7 +56,8 @@ class Gates:
                 may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - taken
                 for _ in range(min(max(0, may), len(waiting))):
                     await self._lift(seen, pod_set, waiting.pop(0), flavor, flavors)
-                await self._take(pod_set, mine, flavor)
+                if takes:
+                    await self._take(pod_set, mine, flavor)
 
     async def _lift(self, seen: SeenWorkload, pod_set: SeenPodSet, pod: Object, flavor: str, flavors: Flavors) -> None:
         name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]

@@ -7,6 +7,7 @@ from collections import Counter
 import msgspec
 
 from tidegate.controller.applications.form import Flavors, wanted_form
+from tidegate.controller.applications.gates import Gates
 from tidegate.controller.kinds import WORKLOADS, Key, key_of
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.watch.cache import Cache, Followed
@@ -35,11 +36,12 @@ from tidegate.workloads import (
 class Applications:
     """Writes Workloads' specs, and what was granted into applications."""
 
-    def __init__(self, client: Client, cache: Cache, managed: Managed, recorder: EventRecorder) -> None:
+    def __init__(self, client: Client, cache: Cache, managed: Managed, recorder: EventRecorder, gates: Gates) -> None:
         self._client = client
         self._cache = cache
         self._managed = managed
         self._recorder = recorder
+        self._gates = gates
 
     def workload_key(self, obj: Object) -> Key:
         """The Workload of an application."""
@@ -163,11 +165,19 @@ class Applications:
             )
             if wanted != obj:
                 followed.latest.wrote(await self._client.update(followed.resource, wanted))
+            await self._lift(seen, flavors)
         except JobError as error:
             self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
         except StatusError as refused:
             if refused.code not in (404, 409):
                 raise
+
+    async def _lift(self, seen: SeenWorkload, flavors: Flavors) -> None:
+        """Its pods wait one by one where it wants more of them than could be written into it."""
+        facts = [pod_facts(pod) for pod in self._cache.pods_of(seen.name)]
+        if any(fact.gated for fact in facts) and seen.admitted_at is not None and seen.active:
+            members = {fact.name: fact.pod_set for fact in facts}
+            await self._gates.settle(seen, members, flavors, takes=False)
 
 
 def _merged(before: WorkloadSpec, wanted: WorkloadSpec) -> WorkloadSpec:

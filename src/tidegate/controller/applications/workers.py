@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.gates import Gates, name_of_pod
+from tidegate.controller.applications.groups import groups_of
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.client import Client, StatusError
@@ -51,4 +52,5 @@ class GatedApplications:
                 raise
         first = workload.spec.pod_sets[0].name
         members = {name_of_pod(pod): pod_facts(pod).pod_set or first for pod in self._cache.pods_of(seen.name)}
-        await self._gates.settle(seen, members, flavors)
+        groups = groups_of(followed.entry, obj, kinds=self._cache.kinds)
+        await self._gates.settle(seen, members, flavors, groups=groups)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
+from tidegate.controller.doors.adopting import made_for
 from tidegate.controller.doors.hooks import NAMESPACE_NAME, NOT_OF_THE_SYSTEM, SYSTEM, Target, rules
 from tidegate.dialects.errors import DialectError
 from tidegate.dialects.registry import dialect_named
@@ -33,7 +34,7 @@ _TIMEOUT_S = 5
 
 
 class Rules:
-    """The rules in force, and who is told when they change."""
+    """The rules in force, and who is told when others were written, good or not."""
 
     def __init__(self, given: Mapping[str, NamespaceRule] | None = None) -> None:
         self.by_namespace: Mapping[str, NamespaceRule] = given or {}
@@ -54,7 +55,6 @@ class Rules:
             self.by_namespace = parse_text(text) if text else {}
         except ManifestError as error:
             _log.error("The rules for dialects cannot be read, so the last good ones hold: %s", error)
-            return
         for told in self._told:
             told()
 
@@ -97,7 +97,7 @@ class DialectDoor:
         if decision.others and decision.review["response"]["allowed"] and not asked.dry_run:
             try:
                 for other in decision.others:
-                    await self._make(dict(other), asked.namespace)
+                    await self._make(made_for(dict(other), asked.obj), asked.namespace)
             except (StatusError, OSError, LookupError) as failed:
                 return refused(asked, f"tidegate: what belongs beside it could not be made: {failed}", code=500)
         return decision.review

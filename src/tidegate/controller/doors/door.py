@@ -54,6 +54,10 @@ class RefusedError(Exception):
     """It may not be created: one sentence why, one what to do."""
 
 
+class InvalidError(RefusedError):
+    """Because of what it says, whoever says it and wherever."""
+
+
 class NoQueueError(RefusedError):
     """Because its namespace has no Queue, as far as is known."""
 
@@ -106,13 +110,14 @@ class Door:
             return self._pod(entry, obj, namespace, by)
         if is_part(entry, obj, self._seen.kinds):
             return obj
-        queue = self._queue(entry, obj if maker is None else dict(inheriting(obj, maker)), namespace)
+        obj = dict(unmarked(obj))
+        queue = self.queue_for(entry, obj, namespace, maker=maker)
         by = by if maker is None else by.on_behalf(maker, namespace)
         if queue is None:
             return _unforged(obj, by)
-        self._check(queue, namespace, by)
-        signed = _signed(obj, by)
-        return signed if is_run_here(entry) or entry.makes is not None else self._held(entry, signed)
+        self.check(queue, namespace, by)
+        obj = dict(signed(obj, by))
+        return obj if is_run_here(entry) or entry.makes is not None else self._held(entry, obj)
 
     def warning(self, obj: Object, namespace: str) -> str | None:
         """What whoever creates an application is told though it is taken: that its pods will not be."""
@@ -141,20 +146,25 @@ class Door:
         marks = meta.get("annotations") or {}
         if meta.get("ownerReferences") and WORKLOAD in marks and FLAVOR not in marks and not spec.get("nodeName"):
             return _gated(pod)  # An application's: it says whose it is, and was not granted anything yet.
-        queue = self._queue(entry, pod, namespace)
+        queue = self.queue_for(entry, pod, namespace)
         if queue is None or is_owned(pod, self._seen.kinds) or _MIRROR in marks:
             return _unforged(pod, by)
         if spec.get("nodeName"):
             raise RefusedError("the pod names its node, so it would run beside the queue; leave spec.nodeName out")
-        self._check(queue, namespace, by)
-        return _gated(_signed(pod, by))
+        self.check(queue, namespace, by)
+        return _gated(signed(pod, by))
 
-    def _queue(self, entry: JobKind, obj: Object, namespace: str) -> str | None:
-        """The Queue it goes to; None where it names none and there is no default."""
-        named = queue_of(obj) or queue_name(entry, obj)
+    def rules_in(self, namespace: str) -> bool:
+        return self._managed.is_managed(namespace)
+
+    def queue_for(self, entry: JobKind, obj: Object, namespace: str, *, maker: Object | None = None) -> str | None:
+        """The Queue it goes to; None where neither it nor its maker names one and there is no default."""
+        said = obj if maker is None else inheriting(obj, maker)
+        named = queue_of(said) or queue_name(entry, said)
         return named or (DEFAULT_QUEUE if self._managed.has_default(namespace) else None)
 
-    def _check(self, queue: str, namespace: str, by: Submitter) -> None:
+    def check(self, queue: str, namespace: str, by: Submitter) -> None:
+        """RefusedError where somebody may not submit to a Queue."""
         for name, submitters in self._submitters(queue, namespace):
             if not by.may_use(submitters):
                 raise RefusedError(
@@ -191,10 +201,10 @@ def _gated(pod: Obj) -> Obj:
 
 def _unforged(obj: Object, by: Submitter) -> Obj:
     """Of what is not queued yet, and may be when a Queue is made: nobody signs it for somebody else."""
-    return _signed(obj, by) if SUBMITTER in ((obj.get("metadata") or {}).get("annotations") or {}) else obj
+    return signed(obj, by) if SUBMITTER in ((obj.get("metadata") or {}).get("annotations") or {}) else obj
 
 
-def _signed(obj: Object, by: Submitter) -> Obj:
+def signed(obj: Object, by: Submitter) -> Obj:
     """With who created it; what somebody wrote there himself does not count."""
-    signed: Obj = merge(obj, ("metadata", "annotations"), {SUBMITTER: by.signature()})
-    return signed
+    by_whom: Obj = merge(obj, ("metadata", "annotations"), {SUBMITTER: by.signature()})
+    return by_whom

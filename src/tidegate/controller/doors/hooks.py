@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tidegate.controller.doors.reviewing import APPLICATIONS, CLUSTER_QUEUES_DOOR, WORKLOADS
+from tidegate.controller.doors.reviewing import APPLICATIONS, CHANGES, CLUSTER_QUEUES_DOOR, GRANTERS, WORKLOADS
 from tidegate.controller.namespaces import MANAGED
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import JobKind, Kinds
 from tidegate.model.kinds import GROUP, VERSION
+from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, QUEUE, SUBMITTER, WORKLOAD
 
 NAME = "tidegate"
 """Of both configurations."""
@@ -28,6 +29,8 @@ MAY_GRANT = (
     ".namespace(request.namespace).check('update').allowed()"
 )
 """Whoever may write what is granted could grant himself anything: Tidegate, and those who administer the cluster."""
+OURS = (SUBMITTER, GRANTED, BEFORE, WORKLOAD, POD_SET, FLAVOR, QUEUE)
+"""Annotations that only Tidegate writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,22 @@ def rules(entries: Iterable[JobKind], operations: list[str]) -> list[Object]:
     ]  # fmt: skip
 
 
+def changed(key: str, of: str) -> str:
+    """Whether a label or an annotation is another than before."""
+    return f"{_value('object', of, key)} != {_value('oldObject', of, key)}"
+
+
+def _value(obj: str, of: str, key: str) -> str:
+    return f"(has({obj}.metadata.{of}) && '{key}' in {obj}.metadata.{of} ? {obj}.metadata.{of}['{key}'] : '')"
+
+
+def _matters() -> Object:
+    """Of all changes few are of what a door looks at: what an application wants, where it waits, and our own notes."""
+    spec = "has(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec != oldObject.spec)"
+    notes = [changed(key, "annotations") for key in OURS]
+    return {"name": "matters", "expression": " || ".join([spec, changed(QUEUE, "labels"), *notes])}
+
+
 def _hook(name: str, path: str, target: Target, **more: Any) -> Object:
     said = {
         "name": f"{name}.{GROUP}", "clientConfig": target.client_config(path), "admissionReviewVersions": ["v1"],
@@ -102,8 +121,10 @@ def _hook(name: str, path: str, target: Target, **more: Any) -> Object:
 
 
 def mutating(kinds: Kinds, target: Target, where: Where) -> Object:
-    """What is created is held, gated, signed or refused."""
+    """What is created is held, gated, signed or refused; what is changed stays within what was granted."""
     judged = rules(kinds.entries, ["CREATE"])
+    # A pod is as it was created; what of it is not to be changed the policy says.
+    updated = rules([entry for entry in kinds.entries if entry.group or entry.kind != "Pod"], ["UPDATE"])
     by_hand = {
         "apiGroups": [GROUP], "apiVersions": [VERSION], "resources": ["workloads"], "operations": ["CREATE"],
         "scope": "Namespaced",
@@ -115,9 +136,23 @@ def mutating(kinds: Kinds, target: Target, where: Where) -> Object:
         common = {"namespaceSelector": selector, "reinvocationPolicy": "Never"}
         more = {"matchConditions": conditions, **common}
         hooks.append(_hook(f"applications-{name}", APPLICATIONS, target, rules=judged, **more))
+        matters = [*conditions, _matters()]
+        for by, path, who in (("people", CHANGES, [not_ours]), ("granters", GRANTERS, _granters(target))):
+            more = {"rules": updated, "matchConditions": [*matters, *who], **common}
+            hooks.append(_hook(f"changes-by-{by}-{name}", path, target, **more))
         both = [*conditions, not_ours]
         hooks.append(_hook(f"workloads-{name}", WORKLOADS, target, rules=[by_hand], matchConditions=both, **common))
     return _configuration("MutatingWebhookConfiguration", hooks)
+
+
+def _granters(target: Target) -> list[Object]:
+    """Who may grant is believed what he notes. Tidegate's own writes pass unchanged: where its account is its own, it
+    need not ask itself."""
+    conditions = [{"name": "may-grant", "expression": MAY_GRANT}]
+    if target.service is not None:
+        account = f"system:serviceaccount:{target.service[0]}:{target.service[1]}"
+        conditions.append({"name": "by-others", "expression": f"request.userInfo.username != '{account}'"})
+    return conditions
 
 
 def _places(where: Where) -> list[tuple[str, Object, list[Object]]]:

@@ -1,19 +1,19 @@
 """What only Tidegate writes: a policy that the API server keeps by itself, whether Tidegate runs or not; pure.
 
-Nobody signs for somebody else, grants himself pods, or lifts a gate: not by an update either, which the doors are not
-asked about.
+Nobody signs for somebody else, grants himself pods, lifts a gate or moves a pod: of updates of pods the doors are not
+asked. What was written into an application the door keeps itself, since it writes that down in other people's updates.
 """
 
 from __future__ import annotations
 
-from tidegate.controller.doors.hooks import MAY_GRANT, NAME, Where, rules
+from tidegate.controller.doors.hooks import MAY_GRANT, NAME, OURS, Where, changed, rules
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds
 from tidegate.model.kinds import GROUP, VERSION
-from tidegate.workloads.names import BEFORE, FLAVOR, GATE, GRANTED, POD_SET, QUEUE, SUBMITTER, WORKLOAD
+from tidegate.workloads.names import BEFORE, GATE, QUEUE, WORKLOAD
 
-_OURS = (SUBMITTER, GRANTED, BEFORE, WORKLOAD, POD_SET, FLAVOR, QUEUE)
 _API = "admissionregistration.k8s.io/v1"
+_POD = "request.resource.resource == 'pods'"
 
 
 def policy(kinds: Kinds) -> Object:
@@ -32,17 +32,21 @@ def policy(kinds: Kinds) -> Object:
         },
         # Cheap first: of all updates few touch what is ours, and only those are looked at.
         "matchConditions": [
-            {"name": "touches", "expression": f"({_differs()}) || ({_lifts()})"},
+            {"name": "touches", "expression": f"({_differs()}) || ({_lifts()}) || ({_moves()})"},
             {"name": "by-others", "expression": f"!{MAY_GRANT}"},
         ],
         "validations": [
             {
                 "expression": f"!({_differs()})",
-                "message": f"Tidegate alone writes the annotations {', '.join(_OURS)}; leave them as they are.",
+                "message": f"Tidegate alone writes the annotations {', '.join(OURS)}; leave them as they are.",
             },
             {
                 "expression": f"!({_lifts()})",
                 "message": f"Tidegate lifts {GATE} when the pod is granted; see `tidegate why` for what it waits for.",
+            },
+            {
+                "expression": f"!({_moves()})",
+                "message": "A pod stays in the Queue that it was created for; delete it, and create it for another.",
             },
         ],
     }
@@ -64,17 +68,19 @@ def binding(where: Where) -> Object:
 
 def _differs() -> str:
     """Whether an annotation of ours is another than before."""
-    return " || ".join(f"{_value('object', key)} != {_value('oldObject', key)}" for key in _OURS)
+    notes = [changed(key, "annotations") for key in OURS if key != BEFORE]
+    return " || ".join([*notes, f"({_POD} && {changed(BEFORE, 'annotations')})"])
 
 
-def _value(of: str, key: str) -> str:
-    there = f"has({of}.metadata.annotations) && '{key}' in {of}.metadata.annotations"
-    return f"({there} ? {of}.metadata.annotations['{key}'] : '')"
+def _moves() -> str:
+    """Whether a pod that is counted to a Queue, or waits for one, names another."""
+    counted = f"(has(oldObject.metadata.annotations) && '{WORKLOAD}' in oldObject.metadata.annotations)"
+    return f"{_POD} && ({counted} || {_gated('oldObject')}) && {changed(QUEUE, 'labels')}"
 
 
 def _lifts() -> str:
     """Whether our gate is taken off a pod."""
-    return f"request.resource.resource == 'pods' && {_gated('oldObject')} && !({_gated('object')})"
+    return f"{_POD} && {_gated('oldObject')} && !({_gated('object')})"
 
 
 def _gated(of: str) -> str:

@@ -10,21 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from tidegate.controller.doors.door import Door, NoQueueError, RefusedError, Submitter
+from tidegate.controller.doors.door import Door, NoQueueError, RefusedError, Submitter, signed
 from tidegate.controller.doors.sight import Seen, Sight
 from tidegate.controller.doors.tree import what_is_wrong
+from tidegate.controller.doors.update import UpdateDoor
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.controller.namespaces import Managed
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.serve.reviews import Asked, allowed, refused
 from tidegate.kube.wire import Object, Resource
-from tidegate.model.jobs import JobError, merge
-from tidegate.workloads import SUBMITTER, maker_of, queue_of
+from tidegate.model.jobs import JobError
+from tidegate.workloads import maker_of, queue_of
 
 T = TypeVar("T")
 
 APPLICATIONS = "/doors/applications"
+CHANGES = "/doors/changes"
+GRANTERS = "/doors/changes-by-granters"
+"""Changes by those who may write what is granted, and are believed what they note."""
 WORKLOADS = "/doors/workloads"
 CLUSTER_QUEUES_DOOR = "/doors/clusterqueues"
 
@@ -42,8 +46,7 @@ class Reviewing:
         """An application or a pod that is created."""
         if asked.operation != "CREATE":
             return allowed(asked)
-        door = await self._by_the_server(asked) if self._may_be_behind(asked) else self._door
-        maker = await self._maker(asked)
+        door, maker = await self._door_for(asked), await self._maker(asked)
         try:
             return self._judged(door, asked, maker)
         except NoQueueError:
@@ -53,12 +56,33 @@ class Reviewing:
         except NoQueueError as none:
             return refused(asked, f"tidegate: {none}")
 
+    async def change(self, asked: Asked) -> Object:
+        """An application that is changed."""
+        return await self._changed(asked, believed=False)
+
+    async def change_by_granter(self, asked: Asked) -> Object:
+        """The same, by somebody who may write what is granted."""
+        return await self._changed(asked, believed=True)
+
+    async def _changed(self, asked: Asked, *, believed: bool) -> Object:
+        if asked.operation != "UPDATE":
+            return allowed(asked)
+        door, maker = UpdateDoor(await self._door_for(asked), self._sight.kinds), await self._maker(asked)
+        by = Submitter(asked.user, asked.groups)
+        try:
+            judged = door.judge(asked.old, asked.obj, asked.namespace, by, maker=maker, believed=believed)
+        except RefusedError as no:
+            return refused(asked, f"tidegate: {no}")
+        except JobError as error:
+            return refused(asked, f"tidegate: {error}", code=422, reason="Invalid")
+        return allowed(asked, dict(judged.obj), warnings=tuple(f"tidegate: {each}" for each in judged.warnings))
+
     async def workload(self, asked: Asked) -> Object:
         """A Workload that somebody makes by hand is signed like any application; whose else it is, he cannot say."""
         if asked.operation != "CREATE":
             return allowed(asked)
         by = Submitter(asked.user, asked.groups)
-        return allowed(asked, dict(merge(asked.obj, ("metadata", "annotations"), {SUBMITTER: by.signature()})))
+        return allowed(asked, dict(signed(asked.obj, by)))
 
     async def cluster_queue(self, asked: Asked) -> Object:
         """A ClusterQueue that is created or changed."""
@@ -68,6 +92,9 @@ class Reviewing:
         # The one that closes the circle may have been given another parent a moment ago.
         wrong = what_is_wrong(asked.obj, (await self._named(CLUSTER_QUEUES)).get)
         return allowed(asked) if wrong is None else refused(asked, f"tidegate: {wrong}", code=422, reason="Invalid")
+
+    async def _door_for(self, asked: Asked) -> Door:
+        return await self._by_the_server(asked) if self._may_be_behind(asked) else self._door
 
     def _may_be_behind(self, asked: Asked) -> bool:
         """Whether the server seems to know more than we do."""

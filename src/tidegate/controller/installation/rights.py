@@ -42,9 +42,9 @@ def cluster_rules(kinds: Kinds) -> list[Object]:
         _rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["patch", "update"], definitions),
         _rule("admissionregistration.k8s.io", _CONFIGURATIONS, ["create"]),
         _rule("admissionregistration.k8s.io", _CONFIGURATIONS, [*READ, "update"], ours),
-        _rule("scheduling.volcano.sh", ["podgroups"], ["create"]),
+        _rule("scheduling.volcano.sh", ["podgroups"], [*READ, "create", "update", "delete"]),
         *_own_rules(),
-        *_application_rules(kinds),
+        *application_rules(kinds),
     ]
 
 
@@ -60,7 +60,7 @@ def _own_rules() -> list[Object]:
     ]  # fmt: skip
 
 
-def _application_rules(kinds: Kinds) -> list[Object]:
+def application_rules(kinds: Kinds) -> list[Object]:
     """Applications are changed and never made or deleted. Whoever says that a Workload goes with its application must
     be allowed to touch that one's finalizers."""
     plurals: dict[str, set[str]] = {}

@@ -29,6 +29,8 @@ class Asked:
     operation: str
     obj: Object
     """Empty when it is deleted."""
+    old: Object
+    """As it is stored now; empty when it is created."""
     name: str
     namespace: str
     user: str
@@ -48,15 +50,16 @@ def parse(body: bytes) -> Asked:
     request = said.get("request")
     if not isinstance(request, dict) or not isinstance(request.get("uid"), str) or not request["uid"]:
         raise NotAReviewError("request.uid is missing")
-    obj, who = request.get("object") or {}, request.get("userInfo") or {}
-    if not isinstance(obj, dict) or not isinstance(who, dict) or not isinstance(obj.get("metadata") or {}, dict):
-        raise NotAReviewError("request.object or request.userInfo is not an object")
+    obj, old, who = (request.get(key) or {} for key in ("object", "oldObject", "userInfo"))
+    if not all(isinstance(each, dict) for each in (obj, old, who)) or not isinstance(obj.get("metadata") or {}, dict):
+        raise NotAReviewError("request.object, request.oldObject or request.userInfo is not an object")
     meta = obj.get("metadata") or {}
     return Asked(
         review=said,
         uid=request["uid"],
         operation=str(request.get("operation") or ""),
         obj=obj,
+        old=old,
         name=str(request.get("name") or meta.get("name") or meta.get("generateName") or ""),
         namespace=str(request.get("namespace") or ""),
         user=str(who.get("username") or ""),

@@ -33,13 +33,13 @@ def conditions_hold(hook: Hook, asked: Attributes) -> bool:
     """All must be true. One that is false decides; an error only counts if none is false, as failurePolicy says."""
     if not hook.conditions:
         return True
-    from tidegate.local.crds.cel import CelError, compile_expression
+    from tidegate.local.crds.cel import CelError, kept_program
     from tidegate.local.crds.cel.library.authorization import asking
 
     given, wrong = bindings(asked), ""
     for condition in hook.conditions:
         with asking(asked.ask):
-            value = compile_expression(condition["expression"], variables=VARIABLES, checked=False).evaluate(given)
+            value = kept_program(condition["expression"], VARIABLES).evaluate(given)
         if isinstance(value, CelError):
             wrong = f"{condition['name']}: {value}"
         elif value is not True:

@@ -124,10 +124,10 @@ class Policies:
 
 def evaluate(text: str, bindings: dict[str, Any]) -> Any:
     """The value of an expression. Raises PolicyError."""
-    from tidegate.local.crds.cel import CelError, CompileError, compile_expression
+    from tidegate.local.crds.cel import CelError, CompileError, kept_program
 
     try:
-        value = compile_expression(text, variables=VARIABLES, checked=False).evaluate(bindings)
+        value = kept_program(text, VARIABLES).evaluate(bindings)
     except CompileError as error:
         raise PolicyError(f"compilation failed: {error}") from None
     if isinstance(value, CelError):

@@ -119,7 +119,10 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
     ceiling: Number | None = None
     """How many it can grow to. Without it, its count."""
     step: Number = _ONE
-    """It grows and shrinks in multiples of this."""
+    """It grows and shrinks in multiples of this, and its floor is one."""
+    group: Annotated[str, Meta(max_length=253)] = ""
+    """A label of its pods that tells groups of them apart. A group is `step` pods of each set with this label, and runs
+    whole; where pods of all these sets ask for the same, they are one pod set of the Workload."""
     workers: bool = False
     """Whether `tidegate.dev/min-count` without a name means these pods."""
     mixes: bool = False

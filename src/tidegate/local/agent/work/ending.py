@@ -52,7 +52,7 @@ class Ending:
                 raise
 
     async def abandon(self, work: Work) -> bool:
-        """Removes all traces of a pod whose object is gone; false as long as something of it still lives."""
+        """Removes all traces of a pod whose object is gone; false as long as something of it is still there."""
         await self._stop(work, grace_s=0)
         await self._dismiss_runner(work)
         if work.runner.alive():
@@ -60,8 +60,7 @@ class Ending:
         sweep(work.uid)
         await self.close(work)
         work.cancel()
-        work.remove()
-        return True
+        return work.remove()
 
     async def stop_all(self, pods: list[tuple[Work, Spec | None]]) -> None:
         """Stops every container within its grace period; what became of them is reported by the next agent."""

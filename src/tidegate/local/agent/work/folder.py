@@ -69,8 +69,10 @@ class Work:
         if self.watch is not None:
             self.watch.cancel()
 
-    def remove(self) -> None:
+    def remove(self) -> bool:
+        """Whether nothing is left of it: a runner that an agent began before it was killed may come up only now."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        return not self.folder.exists()
 
 
 def load_all(root: Path) -> list[Work]:

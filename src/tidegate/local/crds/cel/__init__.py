@@ -8,6 +8,6 @@ An expression cannot hang the server: the library ends an evaluation after 10,00
 here share a budget of work per evaluation (`library.budget`), and regular expressions are RE2.
 """
 
-from tidegate.local.crds.cel.program import CelError, CompileError, Program, compile_expression
+from tidegate.local.crds.cel.program import CelError, CompileError, Program, compile_expression, kept_program
 
-__all__ = ["CelError", "CompileError", "Program", "compile_expression"]
+__all__ = ["CelError", "CompileError", "Program", "compile_expression", "kept_program"]

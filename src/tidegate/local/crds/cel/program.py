@@ -98,6 +98,12 @@ def compile_expression(text: str, *, variables: Iterable[str] | Mapping[str, str
     return Program(text, _compiled(text, named, False), _environment(named, False), result_type)
 
 
+@lru_cache(maxsize=512)
+def kept_program(text: str, variables: tuple[str, ...]) -> Program:
+    """Unchecked, for who runs the same expressions at every write: to compile one takes far longer than to run it."""
+    return compile_expression(text, variables=variables, checked=False)
+
+
 def _compiled(text: str, variables: tuple[tuple[str, str], ...], checked: bool) -> Any:
     try:
         return _environment(variables, checked).compile(text, disable_check=not checked)

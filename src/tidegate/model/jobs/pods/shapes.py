@@ -10,6 +10,7 @@ from typing import Any
 from tidegate.model.jobs.entry import JobKind, PodSetRule
 from tidegate.model.jobs.language.counts import MOST, Number
 from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping
+from tidegate.model.jobs.pods.groups import grouped
 from tidegate.model.jobs.pods.places import PodPlace, place_of
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests, requested
 from tidegate.model.jobs.pods.spark import spark_requests
@@ -37,6 +38,10 @@ class PodSetShape:
     later: bool = False
     """Made only once pods of another set run."""
     step: int = 1
+    group: str = ""
+    """The label that tells groups of its pods apart."""
+    pod_set: str = ""
+    """The pod set of the Workload that its pods are counted in: its own name, or that of a set it forms groups with."""
     requests: Resources = NOTHING
     """Of one pod, effective."""
     containers: Resources = NOTHING
@@ -74,7 +79,8 @@ def podsets(
         from tidegate.model.jobs.pods.wrapped import wrapped_shapes
 
         shapes += wrapped_shapes(entry.wraps, obj, find)
-    return tuple(_with_annotations(_uniquely_named(shapes), obj))
+    stated = tuple(_with_annotations(_uniquely_named(shapes), obj))
+    return grouped(stated, one_by_one=entry.suspend is None)
 
 
 def _of_rules(entry: JobKind, obj: Obj, referred: Obj | None) -> Iterator[PodSetShape]:
@@ -121,6 +127,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         later=rule.later is not None and rule.later.holds(scope),
         ceiling=None if ceiling is None else max(ceiling, min(floor, count)),
         step=max(rule.step.of(scope) or 1, 1),
+        group=rule.group,
         mixes=rule.mixes,
         workers=rule.workers,
         selector=_selector({**labels, **rule.pods}, scope),

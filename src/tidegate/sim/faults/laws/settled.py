@@ -47,8 +47,8 @@ class Settled:
         operator = Operator(client)
         self.cache = operator.cache
         recorder = EventRecorder(client, "judge")
-        self._applications = Applications(client, self.cache, operator.managed, recorder)
         gates = Gates(client, self.cache)
+        self._applications = Applications(client, self.cache, operator.managed, recorder, gates)
         self._gated = GatedPods(client, self.cache, operator.managed, recorder, gates)
         self._looking = Looking(self.cache, self._applications, self._gated, clock)
 

@@ -1,0 +1,74 @@
+"""An application that runs and was changed by somebody: it stays within what was granted until more is.
+
+What is wanted is remembered with it like everything that was written into it, so that no wish is lost: it is what the
+application asks for from then on, and what it becomes once that is granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidegate.model.jobs import JobKind, Kinds, Obj, PodSetShape, builtin, peek, podsets, put, with_suspend
+from tidegate.workloads.changes import Draft, restored
+from tidegate.workloads.let_go import granted_to
+from tidegate.workloads.names import FLAVOR, GRANTED, POD_SET, WORKLOAD
+
+_ANNOTATIONS = ("metadata", "annotations")
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A pod set that wants more pods than it may have now."""
+
+    shape: PodSetShape
+    allowed: int
+
+
+def growing(entry: JobKind, before: Obj, obj: Obj, *, kinds: Kinds | None = None) -> Iterator[Growth]:
+    """The pod sets that would be larger than what was granted to the application as it was before."""
+    find = (kinds or builtin()).find
+    granted = granted_to(obj)
+    # With all it could use, what ended is still counted in what was noted; who raises its size may not use that again.
+    had = {shape.name: shape.count - shape.reclaimed for shape in podsets(entry, restored(before), find=find)}
+    for shape in podsets(entry, restored(obj), find=find):
+        allowed = max(0, min(granted.get(shape.name, 0), had.get(shape.name, 0)))
+        if shape.count > granted.get(shape.name, 0):
+            yield Growth(shape, allowed)
+
+
+def within_grant(entry: JobKind, before: Obj, obj: Obj, *, kinds: Kinds | None = None) -> tuple[Obj, list[Growth]]:
+    """The application as it may be now, and where it wants to be larger. Where its size can be written into it, it is
+    what was granted; else its pods are made behind a gate from now on."""
+    found = list(growing(entry, before, obj, kinds=kinds))
+    if not found:
+        return obj, []
+    draft = Draft.resumed(obj)
+    for growth in found:
+        if growth.shape.resize is not None:
+            draft.rewrite(growth.shape.resize, growth.allowed)
+        elif growth.shape.place is not None:
+            _gate_new_pods(draft, growth.shape)
+    return draft.remember({}), found
+
+
+def held_as_it_is(entry: JobKind, obj: Obj) -> Obj:
+    """Held, and nothing granted any more; what was written into it stays until its pods are gone. Whoever lets it go
+    again must have been granted something first."""
+    held = with_suspend(entry, obj, True)
+    if not (peek(held, _ANNOTATIONS) or {}).get(GRANTED):
+        return held
+    noted: Obj = put(held, (*_ANNOTATIONS, GRANTED), "{}")
+    return noted
+
+
+def _gate_new_pods(draft: Draft, shape: PodSetShape) -> None:
+    """Pods that say whose they are, and no flavor that they were granted, wait at the door."""
+    assert shape.place is not None
+    marks = peek(draft.obj, shape.place.annotations) or {}
+    workload = (peek(draft.obj, _ANNOTATIONS) or {}).get(WORKLOAD, "")
+    if WORKLOAD not in marks:
+        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.name})
+    elif FLAVOR in marks:
+        left = {key: value for key, value in marks.items() if key != FLAVOR}
+        draft.obj = put(draft.obj, shape.place.annotations, left)

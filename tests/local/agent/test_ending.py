@@ -1,0 +1,60 @@
+"""The end of a pod on its machine: nothing of it is forgotten while something of it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegate.kube.client import Client
+from tidegate.local.agent.cgroups import Cgroups
+from tidegate.local.agent.work import folder as folders
+from tidegate.local.agent.work.ending import Ending
+from tidegate.local.agent.work.folder import Work
+
+SANDBOX = {"namespaces": False, "hostname": "pod", "network": None, "tmpfs": []}
+
+
+class Nobody:
+    """A server that is not asked."""
+
+    async def send(self, request: Any) -> Any:
+        raise AssertionError("nobody is to be asked")
+
+
+def ending() -> Ending:
+    return Ending(Client(Nobody()), lambda uid: None, Cgroups(None, "none"))
+
+
+def work_in(folder: Path) -> Work:
+    work = Work("uid", "namespace", "pod", folder / "uid")
+    work.save()
+    return work
+
+
+async def test_a_runner_that_comes_up_while_its_folder_is_removed_is_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent was killed while a runner it had begun was not there yet; the next one found none, removed the folder as
+    far as it could and forgot the pod. On a busy machine the folder stayed, with a runner in it."""
+    work, end = work_in(tmp_path), ending()
+    remove, late = shutil.rmtree, True
+
+    def comes_up_meanwhile(path: Path, **more: Any) -> None:
+        nonlocal late
+        remove(path, **more)
+        if late and path == work.folder:
+            late = False
+            work.save()
+
+    monkeypatch.setattr(folders.shutil, "rmtree", comes_up_meanwhile)
+    assert await end.abandon(work) is False
+    await work.runner.ensure(SANDBOX)
+    async with asyncio.timeout(30):
+        while not await end.abandon(work):  # noqa: ASYNC110 - on disk
+            await asyncio.sleep(0.05)  # As the agent looks again.
+    assert not work.folder.exists()
+    assert not work.runner.alive()
