@@ -111,9 +111,9 @@ class Witness:
         pods = list(self._pods_of.get(name, {}).values())
         job = self._objects[JOBS].get(_job_of(name))
         using.look(raw, pods, _loose(job))
-        # A Job's controller that has not heard yet makes pods that its Job does not ask for any more, and takes them
-        # away when it has: nobody could have known.
-        behind = cause.get("spec", {}).get("containers") and job is not None and not _asks_for_all(job, using)
+        # A Job's controller that has not heard yet makes pods that its Job does not ask for any more, or whose Job is
+        # gone, and takes them away when it has: nobody could have known.
+        behind = _is_of_a_job(cause) and not _asks_for_all(job, using)
         if queue in ("", using.queue) and not behind:
             self._grown(name, "granted", grants, Using.grants, cause)
             self._grown(name, "in use", amounts, Using.amounts, cause)
@@ -220,7 +220,13 @@ def _loose(job: Object | None) -> dict[Part, int]:
     return {(name, one.flavor or "default"): one.count for name, one in let_go(entry, job).items()}
 
 
-def _asks_for_all(job: Object, using: Using) -> bool:
+def _is_of_a_job(cause: Object) -> bool:
+    """Whether it is a pod that a Job's controller made."""
+    is_pod = "containers" in cause.get("spec", {})
+    return is_pod and any(owner["kind"] == "Job" for owner in cause["metadata"].get("ownerReferences") or ())
+
+
+def _asks_for_all(job: Object | None, using: Using) -> bool:
     """Whether all pods that are not told to go are ones that the Job, as it stands, asks for."""
     return sum(using.staying.values()) <= sum(_loose(job).values())
 
