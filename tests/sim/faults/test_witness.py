@@ -28,7 +28,8 @@ class Court:
     """A witness of a queue of two cpus, and what is committed before its eyes."""
 
     def __init__(self) -> None:
-        self.witness = Witness(lambda: 0.0)
+        self.now = 0.0
+        self.witness = Witness(lambda: self.now)
         self.witness.start(lambda prefix: CONFIG.get(prefix, []))
 
     def commit(self, prefix: str, obj: Object, *, deleted: bool = False) -> None:
@@ -114,18 +115,53 @@ def test_two_pods_in_one_place_of_a_gang() -> None:
     assert "place 0" in court.found
 
 
+def of_a(kind: str) -> Json:
+    return {"ownerReferences": [{"apiVersion": "v1", "kind": kind, "name": "one", "controller": True}]}
+
+
+JOB: Object = {
+    "metadata": {"name": "one", "namespace": "a"},
+    "spec": {"parallelism": 1, "template": {"metadata": {"annotations": {FLAVOR: "default"}}, "spec": {}}},
+}
+HELD: Object = {**JOB, "spec": {**JOB["spec"], "suspend": True}}
+
+
 def test_pods_of_a_job_that_is_gone_are_nobodys_fault() -> None:
     """A Job was deleted, and with it its Workload, while its controller was making its pods. They came, and were
     collected; the operator was blamed for pods that nobody had granted."""
     court = Court()
     granted = workload("job-one", 1, 1)
-    job = {"metadata": {"name": "one", "namespace": "a"}, "spec": {"suspend": True}}
-    court.commit(JOBS, job)
+    court.commit(JOBS, JOB)
     court.commit(WORKLOADS, granted)
-    court.commit(JOBS, job, deleted=True)
+    court.commit(JOBS, JOB, deleted=True)
     court.commit(WORKLOADS, granted, deleted=True)
-    late = pod("one-0", "job-one", ownerReferences=[{"apiVersion": "batch/v1", "kind": "Job", "name": "one"}])
-    court.commit(PODS, late)
+    court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))
     assert not court.found
-    court.commit(PODS, pod("one-1", "job-one"))
-    assert court.found, "what no Job's controller made is somebody's fault"
+
+
+def test_pods_of_a_job_whose_controller_was_behind_count_when_it_asks_for_them_again() -> None:
+    """A Job was let go and held again before its controller had made its pod, which then came and stayed a while."""
+    court = Court()
+    court.commit(JOBS, JOB)
+    court.commit(WORKLOADS, workload("job-one", 1, 1))
+    court.commit(JOBS, HELD)
+    court.commit(WORKLOADS, workload("job-one", 1, 0))
+    court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))
+    court.commit(WORKLOADS, workload("job-one", 1, 0))
+    assert not court.found
+    court.commit(WORKLOADS, workload("two", 2, 2))
+    assert not court.found
+    court.commit(JOBS, JOB)
+    assert "has 1 pods" in court.found
+
+
+def test_a_pod_under_way_as_its_gang_is_deleted() -> None:
+    """The QueueJob was deleted, its Workload with it, while the operator's last pod for it was on its way."""
+    court = Court()
+    court.commit(WORKLOADS, workload("queuejob-one", 1, 1))
+    court.commit(WORKLOADS, workload("queuejob-one", 1, 1), deleted=True)
+    court.commit(PODS, pod("one-0", "queuejob-one", **of_a("QueueJob")))
+    assert not court.found
+    court.now += 5
+    court.commit(PODS, pod("one-1", "queuejob-one", **of_a("QueueJob")))
+    assert "has 1 pods" in court.found, "five seconds later it is the operator's fault"

@@ -18,6 +18,7 @@ from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.gates import Gates
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.pods_of_job import to_do
+from tidegate.controller.applications.workers import GatedApplications
 from tidegate.controller.kinds import Key, key_of
 from tidegate.controller.looking import Looking
 from tidegate.controller.operator import Operator
@@ -44,11 +45,12 @@ class Settled:
     def __init__(self, client: Client, clock: Callable[[], float]) -> None:
         self._clock = clock
         operator = Operator(client)
-        self.cache = operator.cache
+        self.cache, self._managed = operator.cache, operator.managed
         recorder = EventRecorder(client, "judge")
         self._applications = Applications(client, self.cache, operator.managed, recorder)
         gates = Gates(client, self.cache)
         self._gated = GatedPods(client, self.cache, operator.managed, recorder, gates)
+        self._workers = GatedApplications(client, self.cache, self._applications, gates)
         self._looking = Looking(self.cache, self._applications, self._gated, clock)
 
     async def breaches(self, *, over: bool) -> list[str]:
@@ -124,7 +126,7 @@ class Settled:
             workload = self._looking.workload(key)
             if workload is None:
                 continue  # Only pods are left of it; they are counted until they end.
-            if self._gated.is_ours(workload):
+            if self._gated.is_ours(workload) or self._workers.is_ours(workload):
                 yield from self._gates(workload, one)
                 continue
             found = self._applications.owner_of(workload)
@@ -139,9 +141,9 @@ class Settled:
                 yield f"the Job of {one.name} has not the form that its grant calls for: {obj['spec']}"
         for followed in self.cache.applications.values():
             for obj in followed.latest.all():
-                if self.cache.workloads.get(self._applications.workload_key(obj)) is None and not is_finished(
-                    followed.entry, obj
-                ):
+                if is_finished(followed.entry, obj) or not self._managed.has_default(key_of(obj)[0]):
+                    continue
+                if self.cache.workloads.get(self._applications.workload_key(obj)) is None:
                     yield f"{obj['kind']} {key_of(obj)} has no Workload"
 
     def _gates(self, workload: Workload, seen: SeenWorkload) -> Iterator[str]:
