@@ -10,7 +10,7 @@ from msgspec import structs
 from tests.controller.house import House
 from tests.controller.test_pods import gang, pod
 from tidegate.controller.applications.form import allowances
-from tidegate.controller.applications.pods_of_job import to_do
+from tidegate.controller.applications.pods_of_job import job_status, to_do
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.controller.seen.workloads import Facts, seen_workload
 from tidegate.controller.watch.latest import Latest
@@ -45,23 +45,45 @@ def workload(count: int = 3, **status: Json) -> Workload:
 _AT = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
 
 
+def gang_of(replicas: int, **status: Json) -> QueueJob:
+    job = {"name": "main", "replicas": replicas, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    spec = {"taskSpecs": [job], "backoffLimit": 1}
+    return read(QueueJob, {"metadata": {"name": "j", "namespace": "a", "uid": "u"}, "spec": spec, "status": status})
+
+
+def member(index: int, phase: str, *, attempt: int = 0) -> Json:
+    name = f"j-main-{index}" + (f"-r{attempt}" if attempt else "")
+    marks = {POD_SET: "main", FLAVOR: "default", "tidegate.dev/task-index": str(index)}
+    meta = {"name": name, "namespace": "a", "annotations": marks}
+    return {"metadata": meta, "spec": {"containers": []}, "status": {"phase": phase}}
+
+
 def test_pods_heard_of_since_the_plan_are_not_made_again() -> None:
     """Two places were granted; the plan knew of no pods, and by the time pods were made both were there. A third was
     made for a place that nobody granted."""
-    job = {"name": "main", "replicas": 3, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
-    obj = read(QueueJob, {"metadata": {"name": "j", "namespace": "a", "uid": "u"}, "spec": {"taskSpecs": [job]}})
-    pods = [
-        {
-            "metadata": {
-                "name": f"j-main-{index}",
-                "namespace": "a",
-                "annotations": {POD_SET: "main", FLAVOR: "default", "tidegate.dev/task-index": str(index)},
-            },
-            "spec": {"containers": []},
-        }
-        for index in range(2)
-    ]
-    assert not to_do(obj, seen(granted={"default": 2}), pods, {}).create
+    pods = [member(index, "Pending") for index in range(2)]
+    assert not to_do(gang_of(3), seen(granted={"default": 2}), pods, {}).create
+
+
+def test_whoever_deletes_a_failed_pod_does_not_stop_its_gang() -> None:
+    """The first attempt failed and was deleted, the second failed. A third was made with the name of the second, since
+    one pod was there: refused as known, for ever."""
+    left = [member(0, "Failed", attempt=1)]
+    (made,) = to_do(gang_of(1), seen(granted={"default": 1}), left, {}).create
+    assert made["metadata"]["name"] == "j-main-0-r2"
+    status = job_status(gang_of(1), "w", left)
+    assert (status.failed, status.phase) == (2, "Failed"), "deleting failures does not make them undone"
+
+
+def test_whoever_deletes_a_pod_that_ended_well_does_not_have_it_run_again() -> None:
+    """Of two, the first ended well and was deleted, the second failed. The first was run again, the second never."""
+    told = job_status(gang_of(2), "w", [member(0, "Succeeded"), member(1, "Failed")])
+    assert told.task_specs[0].completed_indexes == "0"
+    job = structs.replace(gang_of(2), status=told)
+    (made,) = to_do(job, seen(granted={"default": 1}, ended=1), [member(1, "Failed")], {}).create
+    assert made["metadata"]["name"] == "j-main-1-r1"
+    ended = job_status(job, "w", [member(1, "Failed"), member(1, "Succeeded", attempt=1)])
+    assert (ended.phase, ended.failed) == ("Succeeded", 1)
 
 
 def test_an_application_shrunk_to_nothing_is_held() -> None:
