@@ -9,7 +9,8 @@ from msgspec import structs
 
 from tests.controller.house import House
 from tests.controller.test_pods import gang, pod
-from tidegate.controller.applications.form import allowances
+from tests.model.jobs.samples import sample
+from tidegate.controller.applications.form import allowances, wanted_form
 from tidegate.controller.applications.pods_of_job import job_status, to_do
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.controller.seen.workloads import Facts, seen_workload
@@ -20,6 +21,7 @@ from tidegate.kube.client import Client
 from tidegate.kube.informer import Informer
 from tidegate.kube.wire import Request, Response
 from tidegate.model.codec import read
+from tidegate.model.jobs import builtin
 from tidegate.model.kinds import QueueJob, Workload
 from tidegate.model.kinds.workload import State, WorkloadStatus
 from tidegate.model.resources import Resources
@@ -91,6 +93,21 @@ def test_an_application_shrunk_to_nothing_is_held() -> None:
     template without a flavor, which no server takes: it kept running what it had lost."""
     assert allowances(seen(ended=1), {}) is None
     assert allowances(seen(granted={"default": 1}, ended=1), {}) is not None
+
+
+def test_what_ran_before_it_was_queued_is_held_before_it_is_let_go() -> None:
+    """A namespace had lost its Queue, so a Job was not held at the door; it ran as the Queue came back, and was admitted
+    as soon as it was seen. What it was granted was written into the running Job, which no server takes: refused for
+    ever, once a second."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
+    job["spec"] |= {"suspend": False, "parallelism": 3}
+    admitted = seen(granted={"default": 3}, present={"default": 3})
+    held = wanted_form(builtin().of(job), job, admitted, {}, kinds=builtin())
+    assert held == {**job, "spec": {**job["spec"], "suspend": True}}
+    empty = seen(granted={"default": 3})
+    started = wanted_form(builtin().of(job), held, empty, {}, kinds=builtin())
+    assert started["spec"]["suspend"] is False
+    assert wanted_form(builtin().of(job), started, admitted, {}, kinds=builtin()) == started
 
 
 def test_what_was_let_go_counts_before_it_is_there() -> None:

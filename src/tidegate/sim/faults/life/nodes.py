@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Coroutine
 from random import Random
 from typing import Any
@@ -113,19 +114,21 @@ class Nodes:
         policy = pod["spec"].get("restartPolicy", "Always")
         if policy == "Always":
             return
-        ended_well = False
-        while not ended_well:
+        for restarts in itertools.count(1):
             await asyncio.sleep(1 + self._chance.random() * _LONGEST_RUN_S)
             await self.going_on.wait()
             ended_well = bool(self._chance.randrange(_FAILS))
-            if policy == "Never":
-                break
-        await self._phase(pod, "Succeeded" if ended_well else "Failed")
+            if ended_well or policy == "Never":
+                await self._phase(pod, "Succeeded" if ended_well else "Failed")
+                return
+            await self._phase(pod, "Running", restarts)
 
-    async def _phase(self, pod: Object, phase: str) -> None:
+    async def _phase(self, pod: Object, phase: str, restarts: int = 0) -> None:
         now = await self._client.get(r.PODS, pod["metadata"]["name"], pod["metadata"]["namespace"])
         if now["metadata"]["uid"] == pod["metadata"]["uid"] and not now["metadata"].get("deletionTimestamp"):
-            body = {**now, "status": {**(now.get("status") or {}), "phase": phase}}
+            container = {"name": "main", "image": "host", "imageID": "", "ready": False, "restartCount": restarts}
+            status = {**(now.get("status") or {}), "phase": phase, "containerStatuses": [container]}
+            body = {**now, "status": status}
             await self._client.update(r.PODS, body, subresource="status")
 
     async def _stop(self, pod: Object) -> None:
