@@ -96,7 +96,7 @@ def test_an_application_shrunk_to_nothing_is_held() -> None:
 
 
 def test_what_ran_before_it_was_queued_is_held_before_it_is_let_go() -> None:
-    """A namespace had lost its Queue, so a Job was not held at the door; it ran as the Queue came back, and was admitted
+    """A namespace had lost its Queue, so a Job was not held at the door; it ran as the Queue came back, and was let in
     as soon as it was seen. What it was granted was written into the running Job, which no server takes: refused for
     ever, once a second."""
     job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
