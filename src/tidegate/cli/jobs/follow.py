@@ -84,9 +84,15 @@ class Following:
 
     @property
     def obstacle(self) -> str:
-        """Why that pod's command could not be started, where it never ran and so says nothing itself."""
-        message = str(self._failed_container.get("message") or "")
-        return "" if self._failed_container.get("reason") == "Error" else message.rstrip(".")
+        """What that pod's command cannot say itself: why it never ran, or that nobody saw how it ended."""
+        message = str(self._failed_container.get("message") or "").rstrip(".")
+        match self._failed_container.get("reason"):
+            case "Error":
+                return ""
+            case "ContainerStatusUnknown":
+                return f"Nobody knows how the command ended: {message}"
+            case _:
+                return f"The command could not be started: {message}" if message else ""
 
     @property
     def _failed_container(self) -> Json:
