@@ -115,6 +115,7 @@ def test_what_was_let_go_counts_before_it_is_there() -> None:
     evicted = structs.replace(workload(), status=WorkloadStatus())
     (pods,) = seen_workload(evicted, Facts(let_go={"main": LetGo(2, "spot")})).pod_sets
     assert pods.present == {"spot": 2}
+    assert pods.coming == {"spot": 2}, "it is told apart: nobody is told that it runs"
     (pods,) = seen_workload(evicted, Facts()).pod_sets
     assert not pods.present
 

@@ -70,6 +70,7 @@ def _granted(pod_set: PodSet, granted: Mapping[str, int], held: Mapping[str, int
         granted=_positive(granted),
         held=_positive(held),
         present=pod_set.present,
+        coming=pod_set.coming,
         ended=pod_set.ended,
     )
 

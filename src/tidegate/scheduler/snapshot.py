@@ -63,6 +63,8 @@ class PodSet:
     """The part of `granted` whose pods may not start yet, since the pods that give way for them are still there."""
     present: Counts = field(default_factory=_no_entries)
     """Pods that exist on nodes; more than granted where pods are on their way out."""
+    coming: Counts = field(default_factory=_no_entries)
+    """The part of `present` that was let go and is not there yet: its room is taken, and it does not run."""
     ended: int = 0
     """Pods that ended well. They ask for nothing any more."""
 

@@ -1,7 +1,7 @@
 """What must be true once faults have ended and nothing moves any more.
 
 5  a fresh plan finds nothing to do: nobody waits who fits
-6  statuses of queues are what one counts oneself
+6  statuses of queues and Workloads are what one counts oneself
 7  applications have the form that their grants call for: no gate is stuck, no Job held or loose by mistake
 8  with time, everything ends that can ever fit
 """
@@ -60,7 +60,12 @@ class Settled:
         await self.cache.synced()
         try:
             config, seen = self._snapshot()
-            found = [*self._plan(config, seen, now), *self._queues(config), *self._forms(config, seen)]
+            found = [
+                *self._plan(config, seen, now),
+                *self._queues(config),
+                *self._running(),
+                *self._forms(config, seen),
+            ]
             return [*found, *self._ended(config, seen, now)] if over else found
         finally:
             following.cancel()
@@ -118,6 +123,13 @@ class Settled:
                 told = {cell: n for cell, n in counted.items() if n} if isinstance(counted, dict) else counted
                 if said != told:
                     yield f"{name} says {word} {said}, and it is {told}"
+
+    def _running(self) -> Iterator[str]:
+        for obj in self.cache.workloads.all():
+            said = sum(each.running for each in read(Workload, obj).status.pod_sets)
+            there = sum(pod_facts(pod).present for pod in self.cache.pods_of("/".join(key_of(obj))))
+            if said != there:
+                yield f"{key_of(obj)} says that {said} pods run, and it is {there}"
 
     # ── law 7 ──
 
