@@ -21,7 +21,7 @@ from tidegate.cli.views.tree import tree
 from tidegate.cli.views.why import explained
 from tidegate.kube.config import load_access
 from tidegate.kube.connect import connect
-from tidegate.kube.resources import JOBS
+from tidegate.kube.resources import JOBS, NAMESPACES
 
 Json = Any
 
@@ -70,6 +70,34 @@ def test_what_is_said_while_the_control_plane_is_away_comes_when_it_is_back(tmp_
         tidegate("down", "--data-dir", folder)
     assert (running.returncode, out) == (0, b"two\nthree\n"), err
     assert b"The server does not answer; waiting for it." in err
+
+
+def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
+    """A Queue's limit is a ResourceQuota too, which refuses pods that do not say how much they need. The command hung
+    without a word, and `why` said that it had all it asked for."""
+    where = ["--kubeconfig", kubeconfig, "-n", "strict"]
+    asyncio.run(_make_namespace(kubeconfig, "strict"))
+    assert tidegate("queue", "create", "default", "--limit", "memory=1Gi", *where).returncode == 0
+    command = ["run", *where, "--cpu", "10m", "--name", "says-nothing", "--", "true"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tidegate.cli.main", *command], stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+    assert running.stderr is not None
+    said = next(line for line in running.stderr if "its pods cannot be made" in line)
+    assert "(FailedCreate)" in said
+    assert "must specify requests.memory" in said
+    why = tidegate("why", "says-nothing", *where).stdout
+    assert ", 0 there; 10m cpu each" in why
+    assert "Its pods are not there. Its Job says (FailedCreate): " in why
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+
+
+async def _make_namespace(kubeconfig: str, name: str) -> None:
+    client = connect(load_access(Path(kubeconfig)))
+    await client.create(NAMESPACES, {"metadata": {"name": name}})
+    await client.close()
 
 
 def test_several_pods_say_who_speaks(kubeconfig: str) -> None:
