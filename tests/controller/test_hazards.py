@@ -27,7 +27,7 @@ from tidegate.model.kinds.workload import State, WorkloadStatus
 from tidegate.model.resources import Resources
 from tidegate.scheduler import PodSet
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import FLAVOR, POD_SET, LetGo
+from tidegate.workloads import FLAVOR, POD_SET, LetGo, PodFacts
 
 Json = Any
 ONE = Resources.parse({"cpu": 1})
@@ -118,6 +118,15 @@ def test_what_was_let_go_counts_before_it_is_there() -> None:
     assert pods.coming == {"spot": 2}, "it is told apart: nobody is told that it runs"
     (pods,) = seen_workload(evicted, Facts()).pod_sets
     assert not pods.present
+
+
+def test_a_pod_that_goes_has_a_successor_though_it_is_still_there() -> None:
+    """A Job of two was shrunk to one; the other pod was still on its way out when the one that stayed ended well, and
+    more was to be done. One pod there, one granted: the room of the second was given away, and then it came."""
+    leaves = PodFacts("p", "w", "main", "spot", "q", ONE, gated=False, present=True, succeeded=False, going=True)
+    told = workload(podSets=[{"name": "main", "granted": 1, "flavors": {"spot": 1}}])
+    (pods,) = seen_workload(told, Facts(pods=(leaves,), let_go={"main": LetGo(1, "spot")})).pod_sets
+    assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 1})
 
 
 def test_a_smaller_application_takes_back_what_ended() -> None:

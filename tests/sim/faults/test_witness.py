@@ -163,5 +163,17 @@ def test_a_pod_under_way_as_its_gang_is_deleted() -> None:
     court.commit(PODS, pod("one-0", "queuejob-one", **of_a("QueueJob")))
     assert not court.found
     court.now += 5
-    court.commit(PODS, pod("one-1", "queuejob-one", **of_a("QueueJob")))
-    assert "has 1 pods" in court.found, "five seconds later it is the operator's fault"
+    court.commit(WORKLOADS, workload("two", 2, 2))
+    assert not court.found, "it takes nobody's room"
+
+
+def test_an_operator_that_was_cut_off_goes_by_what_it_knew() -> None:
+    """People deleted a Workload while the operator could not hear of it. When it was back it lifted a gate at once; it
+    had kept the room for it. So long nobody is cut off, though, that this could happen two minutes later."""
+    for later_s, is_breach in ((60, False), (120, True)):
+        court = Court()
+        court.commit(WORKLOADS, workload("one", 1, 1))
+        court.commit(WORKLOADS, workload("one", 1, 1), deleted=True)
+        court.now += later_s
+        court.commit(PODS, pod("one-0", "one"))
+        assert bool(court.found) is is_breach

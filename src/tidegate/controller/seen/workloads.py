@@ -141,7 +141,7 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
     granted = _at_most(_granted(status), wanted) if grants else {}
     held = {flavor: min(count, granted.get(flavor, 0)) for flavor, count in (status.held if status else {}).items()}
     there = _present(pods, next(iter(granted), ANY_FLAVOR))
-    coming = _coming(there, facts.let_go.get(pod_set.name, LetGo(0)), wanted)
+    coming = _coming(pods, facts.let_go.get(pod_set.name, LetGo(0)), wanted)
     return SeenPodSet(
         name=pod_set.name,
         count=pod_set.desired,
@@ -182,9 +182,10 @@ def _at_most(granted: Mapping[str, int], wanted: int) -> dict[str, int]:
     return {flavor: count for flavor, count in sorted(left.items()) if count}
 
 
-def _coming(there: Mapping[str, int], may: LetGo, wanted: int) -> dict[str, int]:
-    """Pods that were let go and are not there yet; they count as if they were."""
-    missing = min(may.count, wanted) - sum(there.values())
+def _coming(pods: Iterable[PodFacts], may: LetGo, wanted: int) -> dict[str, int]:
+    """Pods that were let go and are not there yet; they count as if they were. One that goes is no longer one of them:
+    its application may have made another before it is gone."""
+    missing = min(may.count, wanted) - sum(pod.present and not pod.going for pod in pods)
     return {may.flavor or ANY_FLAVOR: missing} if missing > 0 else {}
 
 

@@ -37,7 +37,7 @@ WORKLOADS, PODS, JOBS = "tidegate.dev/workloads/", "core/pods/", "batch/jobs/"
 _CONFIG = ("core/nodes/", "tidegate.dev/resourceflavors/", "tidegate.dev/clusterqueues/", "tidegate.dev/queues/",
            "core/namespaces/")  # fmt: skip
 _UNHEARD_S = 90.0
-"""So long at most an operator may not have heard of a change of configuration."""
+"""So long at most an operator may not have heard of what people did."""
 _UNDER_WAY_S = 1.0
 """What is sent arrives within this, or never."""
 
@@ -138,7 +138,8 @@ class Witness:
         if not self._strays.isdisjoint(there) and self._asks_for_all(name):
             self._strays.difference_update(there)
         pods = [pod for key, pod in there.items() if key not in self._strays]
-        using.look(raw, pods, _loose(self._objects[JOBS].get(_job_of(name))))
+        heard = raw is not None or self._clock() - self._gone_at.get(name, -_UNHEARD_S) >= _UNHEARD_S
+        using.look(raw, pods, _loose(self._objects[JOBS].get(_job_of(name))), heard=heard)
         if queue in ("", using.queue):
             self._grown(name, "granted", grants, Using.grants, cause)
             self._grown(name, "in use", amounts, Using.amounts, cause)
