@@ -59,9 +59,27 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
         done = tidegate("up", "--data-dir", str(tmp_path / "data"), "--port", str(port))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+    assert "address already in use. Choose another --port" in done.stderr
     log = (tmp_path / "data" / "logs" / "control-plane.log").read_text()
     assert "Choose another --port" in log
     assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(("port", "status"), [("65536", 2), ("-1", 2)])
+def test_a_port_that_cannot_be_is_refused(tmp_path: Path, port: str, status: int) -> None:
+    """99999 was taken, and became 34463."""
+    done = tidegate("up", "--data-dir", str(tmp_path), "--port", port)
+    assert done.returncode == status
+    assert "--port is from 0 (any) to 65535." in done.stderr
+
+
+def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name in ("file", "file/below"):
+        done = tidegate("up", "--data-dir", str(tmp_path / name))
+        assert done.returncode == 1
+        assert f"{tmp_path / name} cannot be its folder: " in done.stderr
+        assert "Errno" not in done.stderr
 
 
 def test_down_without_anything_running_says_so(tmp_path: Path) -> None:

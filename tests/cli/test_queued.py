@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from tidegate.cli.views.tree import tree
 from tidegate.cli.views.why import explained
 from tidegate.kube.config import load_access
 from tidegate.kube.connect import connect
-from tidegate.kube.resources import JOBS
+from tidegate.kube.resources import JOBS, NAMESPACES
 
 Json = Any
 
@@ -46,6 +47,57 @@ def test_a_command_that_is_not_there_is_told_so(kubeconfig: str) -> None:
     assert (done.returncode, done.stdout) == (128, "")
     assert "The command could not be started: " in done.stderr
     assert "no-such-program" in done.stderr.splitlines()[-1]
+
+
+def test_what_is_said_while_the_control_plane_is_away_comes_when_it_is_back(tmp_path: Path) -> None:
+    """Its log ended where the control plane was killed, though the command went on and its exit status came."""
+    folder = str(tmp_path / "state")
+    assert tidegate("up", "--data-dir", folder).returncode == 0
+    go_on, kubeconfig = tmp_path / "go-on", f"{folder}/kubeconfig"
+    script = f"echo one; while [ ! -e {go_on} ]; do sleep 0.05; done; echo two; printf three"
+    command = ["run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--", "sh", "-c", script]
+    try:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "tidegate.cli.main", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"one\n"
+        os.kill(int(Path(folder, "control-plane.lock").read_text()), signal.SIGKILL)
+        go_on.touch()
+        assert tidegate("up", "--data-dir", folder).returncode == 0
+        out, err = running.communicate(timeout=60)
+    finally:
+        tidegate("down", "--data-dir", folder)
+    assert (running.returncode, out) == (0, b"two\nthree\n"), err
+    assert b"The server does not answer; waiting for it." in err
+
+
+def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
+    """A Queue's limit is a ResourceQuota too, which refuses pods that do not say how much they need. The command hung
+    without a word, and `why` said that it had all it asked for."""
+    where = ["--kubeconfig", kubeconfig, "-n", "strict"]
+    asyncio.run(_make_namespace(kubeconfig, "strict"))
+    assert tidegate("queue", "create", "default", "--limit", "memory=1Gi", *where).returncode == 0
+    command = ["run", *where, "--cpu", "10m", "--name", "says-nothing", "--", "true"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tidegate.cli.main", *command], stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+    assert running.stderr is not None
+    said = next(line for line in running.stderr if "its pods cannot be made" in line)
+    assert "(FailedCreate)" in said
+    assert "must specify requests.memory" in said
+    why = tidegate("why", "says-nothing", *where).stdout
+    assert ", 0 there; 10m cpu each" in why
+    assert "Its pods are not there. Its Job says (FailedCreate): " in why
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+
+
+async def _make_namespace(kubeconfig: str, name: str) -> None:
+    client = connect(load_access(Path(kubeconfig)))
+    await client.create(NAMESPACES, {"metadata": {"name": name}})
+    await client.close()
 
 
 def test_several_pods_say_who_speaks(kubeconfig: str) -> None:
@@ -84,6 +136,11 @@ MISUSED, FAILED = 2, 1
         (MISUSED, ["run", "--"], "There is no command to run."),
         (MISUSED, ["run", "--pods", "0", "--", "true"], "--pods is 1 or more"),
         (MISUSED, ["run", "--time", "soon", "--", "true"], '"soon" is not a duration'),
+        (MISUSED, ["run", "--cpu", "much", "--", "true"], '--cpu: "much" is not a quantity'),
+        (MISUSED, ["run", "--memory", "1Xi", "--", "true"], '--memory: "1Xi" is not a quantity'),
+        (MISUSED, ["run", "--gpu", "-1", "--", "true"], "--gpu: -1 is less than nothing."),
+        (MISUSED, ["run", "--name", "My Job", "--", "true"], "--name: \"My Job\" cannot be a Job's name."),
+        (MISUSED, ["run", "--name", "a" * 61, "--pods", "11", "--", "true"], "Use up to 60 lower-case letters"),
         (MISUSED, ["run", "--env", "NOBODY_SET_THIS", "--", "true"], "NOBODY_SET_THIS is not set here."),
         (MISUSED, ["run", "-o", "json", "--", "true"], "Add --detach."),
         (FAILED, ["run", "--queue", "defualt", "--", "true"], "Did you mean default?"),

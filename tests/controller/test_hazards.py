@@ -9,8 +9,9 @@ from msgspec import structs
 
 from tests.controller.house import House
 from tests.controller.test_pods import gang, pod
-from tidegate.controller.applications.form import allowances
-from tidegate.controller.applications.pods_of_job import to_do
+from tests.model.jobs.samples import sample
+from tidegate.controller.applications.form import allowances, wanted_form
+from tidegate.controller.applications.pods_of_job import job_status, to_do
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.controller.seen.workloads import Facts, seen_workload
 from tidegate.controller.watch.latest import Latest
@@ -20,12 +21,13 @@ from tidegate.kube.client import Client
 from tidegate.kube.informer import Informer
 from tidegate.kube.wire import Request, Response
 from tidegate.model.codec import read
+from tidegate.model.jobs import builtin
 from tidegate.model.kinds import QueueJob, Workload
 from tidegate.model.kinds.workload import State, WorkloadStatus
 from tidegate.model.resources import Resources
 from tidegate.scheduler import PodSet
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import FLAVOR, POD_SET, LetGo
+from tidegate.workloads import FLAVOR, POD_SET, LetGo, PodFacts
 
 Json = Any
 ONE = Resources.parse({"cpu": 1})
@@ -45,23 +47,45 @@ def workload(count: int = 3, **status: Json) -> Workload:
 _AT = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
 
 
+def gang_of(replicas: int, **status: Json) -> QueueJob:
+    job = {"name": "main", "replicas": replicas, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    spec = {"taskSpecs": [job], "backoffLimit": 1}
+    return read(QueueJob, {"metadata": {"name": "j", "namespace": "a", "uid": "u"}, "spec": spec, "status": status})
+
+
+def member(index: int, phase: str, *, attempt: int = 0) -> Json:
+    name = f"j-main-{index}" + (f"-r{attempt}" if attempt else "")
+    marks = {POD_SET: "main", FLAVOR: "default", "tidegate.dev/task-index": str(index)}
+    meta = {"name": name, "namespace": "a", "annotations": marks}
+    return {"metadata": meta, "spec": {"containers": []}, "status": {"phase": phase}}
+
+
 def test_pods_heard_of_since_the_plan_are_not_made_again() -> None:
     """Two places were granted; the plan knew of no pods, and by the time pods were made both were there. A third was
     made for a place that nobody granted."""
-    job = {"name": "main", "replicas": 3, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
-    obj = read(QueueJob, {"metadata": {"name": "j", "namespace": "a", "uid": "u"}, "spec": {"taskSpecs": [job]}})
-    pods = [
-        {
-            "metadata": {
-                "name": f"j-main-{index}",
-                "namespace": "a",
-                "annotations": {POD_SET: "main", FLAVOR: "default", "tidegate.dev/task-index": str(index)},
-            },
-            "spec": {"containers": []},
-        }
-        for index in range(2)
-    ]
-    assert not to_do(obj, seen(granted={"default": 2}), pods, {}).create
+    pods = [member(index, "Pending") for index in range(2)]
+    assert not to_do(gang_of(3), seen(granted={"default": 2}), pods, {}).create
+
+
+def test_whoever_deletes_a_failed_pod_does_not_stop_its_gang() -> None:
+    """The first attempt failed and was deleted, the second failed. A third was made with the name of the second, since
+    one pod was there: refused as known, for ever."""
+    left = [member(0, "Failed", attempt=1)]
+    (made,) = to_do(gang_of(1), seen(granted={"default": 1}), left, {}).create
+    assert made["metadata"]["name"] == "j-main-0-r2"
+    status = job_status(gang_of(1), "w", left)
+    assert (status.failed, status.phase) == (2, "Failed"), "deleting failures does not make them undone"
+
+
+def test_whoever_deletes_a_pod_that_ended_well_does_not_have_it_run_again() -> None:
+    """Of two, the first ended well and was deleted, the second failed. The first was run again, the second never."""
+    told = job_status(gang_of(2), "w", [member(0, "Succeeded"), member(1, "Failed")])
+    assert told.task_specs[0].completed_indexes == "0"
+    job = structs.replace(gang_of(2), status=told)
+    (made,) = to_do(job, seen(granted={"default": 1}, ended=1), [member(1, "Failed")], {}).create
+    assert made["metadata"]["name"] == "j-main-1-r1"
+    ended = job_status(job, "w", [member(1, "Failed"), member(1, "Succeeded", attempt=1)])
+    assert (ended.phase, ended.failed) == ("Succeeded", 1)
 
 
 def test_an_application_shrunk_to_nothing_is_held() -> None:
@@ -71,13 +95,38 @@ def test_an_application_shrunk_to_nothing_is_held() -> None:
     assert allowances(seen(granted={"default": 1}, ended=1), {}) is not None
 
 
+def test_what_ran_before_it_was_queued_is_held_before_it_is_let_go() -> None:
+    """A namespace had lost its Queue, so a Job was not held at the door; it ran as the Queue came back, and was let in
+    as soon as it was seen. What it was granted was written into the running Job, which no server takes: refused for
+    ever, once a second."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
+    job["spec"] |= {"suspend": False, "parallelism": 3}
+    admitted = seen(granted={"default": 3}, present={"default": 3})
+    held = wanted_form(builtin().of(job), job, admitted, {}, kinds=builtin())
+    assert held == {**job, "spec": {**job["spec"], "suspend": True}}
+    empty = seen(granted={"default": 3})
+    started = wanted_form(builtin().of(job), held, empty, {}, kinds=builtin())
+    assert started["spec"]["suspend"] is False
+    assert wanted_form(builtin().of(job), started, admitted, {}, kinds=builtin()) == started
+
+
 def test_what_was_let_go_counts_before_it_is_there() -> None:
     """A Job was evicted between being let go and having pods. Its room went to another, and then its pods came."""
     evicted = structs.replace(workload(), status=WorkloadStatus())
     (pods,) = seen_workload(evicted, Facts(let_go={"main": LetGo(2, "spot")})).pod_sets
     assert pods.present == {"spot": 2}
+    assert pods.coming == {"spot": 2}, "it is told apart: nobody is told that it runs"
     (pods,) = seen_workload(evicted, Facts()).pod_sets
     assert not pods.present
+
+
+def test_a_pod_that_goes_has_a_successor_though_it_is_still_there() -> None:
+    """A Job of two was shrunk to one; the other pod was still on its way out when the one that stayed ended well, and
+    more was to be done. One pod there, one granted: the room of the second was given away, and then it came."""
+    leaves = PodFacts("p", "w", "main", "spot", "q", ONE, gated=False, present=True, succeeded=False, going=True)
+    told = workload(podSets=[{"name": "main", "granted": 1, "flavors": {"spot": 1}}])
+    (pods,) = seen_workload(told, Facts(pods=(leaves,), let_go={"main": LetGo(1, "spot")})).pod_sets
+    assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 1})
 
 
 def test_a_smaller_application_takes_back_what_ended() -> None:

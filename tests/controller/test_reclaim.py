@@ -65,6 +65,23 @@ async def test_job_parallelism_greater_than_1_gives_back_pod_by_pod(house: House
     await house.state("job-many", "Finished", granted=0)
 
 
+async def test_pods_that_share_a_list_of_work_give_back_all_that_no_other_will_use(house: House) -> None:
+    """No `completions`: once a pod has ended well no other is started, so an elastic Job that ran two of its six pods
+    does not hold places for the rest, and does not grow any more."""
+    taken = await started(house, "taken", 2)
+    await house.queued_job("shared", 6, least=1, parallelism=6, completions=None)
+    await house.state("job-shared", "Admitted", granted=2)
+    await house.see(r.JOBS, "shared", lambda job: (job.get("status") or {}).get("active") == 2)
+    pods = await house.list(r.PODS, "job-name=shared")
+    await succeed(house, pods[0])
+    await house.state("job-shared", "Admitted", granted=1)
+    await succeed(house, *taken)
+    await house.state("job-taken", "Finished", granted=0)
+    assert granted(await settled(house, "shared")) == 1
+    await succeed(house, pods[1])
+    await house.state("job-shared", "Finished", granted=0)
+
+
 async def test_a_pod_that_another_follows_gives_nothing_back(house: House) -> None:
     """Two at a time, four in all: only the last two are not followed by another."""
     pods = await started(house, "queue", 2, parallelism=2, completions=4)
@@ -206,7 +223,7 @@ def test_what_comes_back_is_what_the_rest_cannot_use(
         spans = {"completedIndexes": f"0-{half - 1}" if half else "", "failedIndexes": f"{half}-{ended - 1}"}
         job["status"] = {**spans} if ended else {}
     else:
-        job["status"] = {"succeeded": ended}
+        job["status"] = {"succeeded": ended, "active": min(parallelism, most - ended)}
     count = min(parallelism, most)
     wanted = max(count - (most - ended), 0) if ended else 0
     assert ended_pods(builtin().of(job), job) == {"main": wanted}

@@ -67,7 +67,10 @@ class Machine:
 
     def up(self, *, wait_s: float = 30.0) -> list[str]:
         """Starts what is not running; which roles it started. The agent comes up while the server still gets ready."""
-        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise MachineError(f"{self.data_dir} cannot be its folder: {error.strerror}. Choose another.") from None
         started = []
         server = None
         if self.running("control-plane") is None:
@@ -102,7 +105,7 @@ class Machine:
         deadline = time.monotonic() + wait_s
         while not ready():
             if (process is None or process.poll() is not None) and self.running(role) is None:
-                raise MachineError(f"The {role} ended at its start. Its log says why: {log}")
+                raise MachineError(f"The {role} ended at its start. {_last_line(log)} Its log: {log}")
             if time.monotonic() > deadline:
                 raise MachineError(f"The {role} was not ready within {wait_s:.0f} s. Look at its log: {log}")
             time.sleep(_PAUSE_S)
@@ -126,6 +129,12 @@ class Machine:
                     f"The {role} (process {pid}) did not stop within {wait_s:.0f} s. Kill it: kill -9 {pid}"
                 )
             time.sleep(_PAUSE_S)
+
+
+def _last_line(log: Path) -> str:
+    """What it said at the end, if anything."""
+    lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "It said nothing.")
 
 
 def _inode(path: Path) -> int:

@@ -124,7 +124,7 @@ def standings(cycle: Cycle) -> dict[str, Standing]:
 def _use(used: list[int], workload: Workload, node: TreeNode) -> None:
     for pod_set in workload.pod_sets:
         for flavor, count in pod_set.present.items():
-            for axis, amount in node.axes.pods(pod_set.requests, flavor, count):
+            for axis, amount in node.axes.pods(pod_set.requests, flavor, count - pod_set.coming.get(flavor, 0)):
                 used[axis] += amount
 
 

@@ -57,6 +57,8 @@ class PodSet(Struct, frozen=True, kw_only=True, gc=False):
     """The part of `granted` whose pods may not start yet, since the pods that give way for them are still there."""
     present: Counts = NO_ENTRIES
     """Pods that exist on nodes; more than granted where pods are on their way out."""
+    coming: Counts = NO_ENTRIES
+    """The part of `present` that was let go and is not there yet: its room is taken, and it does not run."""
     ended: int = 0
     """Pods that ended well. They ask for nothing any more."""
 

@@ -29,6 +29,8 @@ class PodFacts:
     present: bool
     """It takes room: it may run or runs, and is not gone yet."""
     succeeded: bool
+    going: bool = False
+    """It was told to go."""
 
 
 def pod_facts(pod: Obj) -> PodFacts:
@@ -46,6 +48,7 @@ def pod_facts(pod: Obj) -> PodFacts:
         gated=waits,
         present=not waits and phase not in ("Succeeded", "Failed"),
         succeeded=phase == "Succeeded",
+        going=pod["metadata"].get("deletionTimestamp") is not None,
     )
 
 

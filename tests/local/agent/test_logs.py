@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tidegate.local.agent.runner import records
 from tidegate.local.agent.runner.logfile import LogFile
 from tidegate.local.agent.serve.logs import LogOptions, options_from, read
 
@@ -70,6 +72,27 @@ async def test_a_line_longer_than_a_record_comes_back_whole(tmp_path: Path) -> N
     """It is kept in parts and joined again."""
     content = b"x" * 100_000 + b"\nshort\n"
     assert await whole(written(str(tmp_path), content, [5000, 50_000]), LogOptions()) == content
+
+
+def test_a_full_disk_loses_lines_and_not_the_container() -> None:
+    """The runner ended with the first line that had no room, and how the container ended was never known."""
+    log = LogFile("/dev/full", bytes_most=1000, files_most=1)
+    log.take("stdout", b"one\ntwo")
+    log.finish()
+
+
+def test_how_a_container_ended_has_its_room_beforehand(tmp_path: Path) -> None:
+    """With a full disk its runner could not write it down, and nobody knew."""
+    path = tmp_path / "0.json"
+    records.write(str(path), {"state": "starting", "container": "main"})
+    records.write(str(path), {"state": "running", "container": "main", "pid": 4711})
+    room = (tmp_path / "0.json.draft").stat()
+    assert room.st_blocks * 512 >= 2 * path.stat().st_size
+    ended = {"state": "exited", "container": "main", "pid": 4711, "code": 3}
+    records.write(str(path), ended)
+    assert path.stat().st_ino == room.st_ino, "written where there was room"
+    assert json.loads(path.read_text()) == ended
+    assert [each.name for each in tmp_path.iterdir()] == ["0.json"]
 
 
 def test_options_of_a_request_are_checked() -> None:

@@ -10,11 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from tidegate.local.controllers.job.backoff import NO_FAILURES, Backoff
-from tidegate.local.controllers.job.indexes import parse_indexes
 from tidegate.local.controllers.job.objects import TRACKING, Job, Uncounted, index_of, tracked
 from tidegate.local.controllers.job.plan import JobPlan, plan_job
 from tidegate.local.controllers.job.template import pod_for
 from tidegate.local.controllers.pods import Pod
+from tidegate.model.indexes import parse_indexes
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TEMPLATE = {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.local.controllers.job_world import World, job_of
-from tidegate.local.controllers.job.indexes import format_indexes, parse_indexes
 from tidegate.local.controllers.job.objects import index_of
+from tidegate.model.indexes import format_indexes, parse_indexes
 
 POLICIES: list[dict[str, Any] | None] = [
     None,

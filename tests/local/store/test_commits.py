@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.local.store import StaleError, Store
+from tidegate.local.store import NotStoredError, StaleError, Store
 from tidegate.local.store import subscription as subscription_module
 
 WRITER = """
@@ -69,7 +68,7 @@ async def test_a_failed_commit_fails_all_that_built_on_it(tmp_path: Path) -> Non
     first = store.put("core/pods/a/x", lambda _: b"1" * 100_000, expected=None)
     second = store.put("core/pods/a/x", lambda _: b"2", expected=store.newest("core/pods/a/x"))
     for write in (first, second):
-        with pytest.raises(sqlite3.OperationalError, match="full"):
+        with pytest.raises(NotStoredError, match="full"):
             await write
     writer.execute(f"PRAGMA max_page_count = {pages + 1000}").fetchone()
     assert store.newest("core/pods/a/x") is None

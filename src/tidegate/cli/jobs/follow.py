@@ -1,8 +1,10 @@
-"""One Job as it goes: the Job, its Workload and its pods, kept true by watches; and how it stands, in words."""
+"""One Job as it goes: the Job, its Workload and its pods, kept true by watches; and how it stands, in words. What the
+Job was warned of is followed, too: of pods that are refused one can read nowhere else."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
+_POD_NAME = re.compile(r'pods "[^"]*" is')
+"""Each try has another name; what is said is the same."""
 
 
 class Following:
@@ -19,7 +23,7 @@ class Following:
     def __init__(self, client: Client, namespace: str, name: str) -> None:
         from tidegate.controller.kinds import WORKLOADS
         from tidegate.kube.informer import Informer
-        from tidegate.kube.resources import JOBS, PODS
+        from tidegate.kube.resources import EVENTS, JOBS, PODS
         from tidegate.workloads import workload_name
 
         self._key = (name, namespace)
@@ -29,15 +33,17 @@ class Following:
             client, WORKLOADS, namespace, fields=f"metadata.name={self._workload[0]}"
         )
         self._pods: Informer[Json] = Informer(client, PODS, namespace, labels=f"batch.kubernetes.io/job-name={name}")
+        of_it = f"involvedObject.kind=Job,involvedObject.name={name},type=Warning"
+        self._warnings: Informer[Json] = Informer(client, EVENTS, namespace, fields=of_it)
         self.changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        every: tuple[Any, ...] = (self._jobs, self._workloads, self._pods)
+        every: tuple[Any, ...] = (self._jobs, self._workloads, self._pods, self._warnings)
         for informer in every:
             informer.on_change(lambda old, new: self.changed.set())
             self._tasks.append(asyncio.create_task(informer.run()))
-        for informer in every:
+        for informer in every[:-1]:  # Not everybody may read events.
             await informer.synced()
         return self
 
@@ -75,7 +81,17 @@ class Following:
         status = workload.get("status") or {}
         if status.get("state") in ("Pending", "Evicted", "Inactive"):
             return _waiting(status)
+        if not self.pods:
+            return self._refused
         return "" if any(_runs(pod) for pod in self.pods) else _hindered(self.pods)
+
+    @property
+    def _refused(self) -> str:
+        """Why there are no pods though they were let go, where somebody says so: a ResourceQuota, for example."""
+        last = max(self._warnings.all(), key=lambda each: str(each.get("lastTimestamp") or ""), default=None)
+        if last is None or last["involvedObject"].get("uid") != (self.job or {}).get("metadata", {}).get("uid"):
+            return ""
+        return f"its pods cannot be made ({last['reason']}): {_POD_NAME.sub('pods are', str(last['message']))}"
 
     @property
     def exit_code(self) -> int:
@@ -84,9 +100,15 @@ class Following:
 
     @property
     def obstacle(self) -> str:
-        """Why that pod's command could not be started, where it never ran and so says nothing itself."""
-        message = str(self._failed_container.get("message") or "")
-        return "" if self._failed_container.get("reason") == "Error" else message.rstrip(".")
+        """What that pod's command cannot say itself: why it never ran, or that nobody saw how it ended."""
+        message = str(self._failed_container.get("message") or "").rstrip(".")
+        match self._failed_container.get("reason"):
+            case "Error":
+                return ""
+            case "ContainerStatusUnknown":
+                return f"Nobody knows how the command ended: {message}"
+            case _:
+                return f"The command could not be started: {message}" if message else ""
 
     @property
     def _failed_container(self) -> Json:

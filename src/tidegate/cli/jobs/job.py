@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ _KEPT_S = 7 * 24 * 3600
 
 def job(told: argparse.Namespace, words: list[str]) -> Json:
     """The Job of a command."""
-    meta: Json = {"name": told.name} if told.name else {"generateName": f"{_stem(words[0])}-"}
+    meta: Json = {"name": _named(told.name, told.pods)} if told.name else {"generateName": f"{_stem(words[0])}-"}
     meta["labels"] = {"tidegate.dev/queue": told.queue or "default"}
     if told.priority_class:
         meta["labels"]["tidegate.dev/priority-class"] = told.priority_class
@@ -36,6 +37,26 @@ def job(told: argparse.Namespace, words: list[str]) -> Json:
     return {"metadata": meta, "spec": spec}
 
 
+def _named(name: str, pods: int) -> str:
+    """As it was given. Its pods are called after it, each with its number."""
+    longest = 63 - len(f"-{pods - 1}")
+    if len(name) > longest or not re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", name):
+        said = f"Use up to {longest} lower-case letters, digits and dashes; dashes neither first nor last."
+        raise UsageError(f'--name: "{name}" cannot be a Job\'s name. {said}')
+    return name
+
+
+def _amount(option: str, text: str) -> str:
+    from tidegate.model.quantity import Quantity
+
+    try:
+        if Quantity.parse(text) >= Quantity(0):
+            return text
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}.") from None
+    raise UsageError(f"{option}: {text} is less than nothing. Write what one pod needs.")
+
+
 def _stem(word: str) -> str:
     from tidegate.model.jobs import fit_name
 
@@ -43,8 +64,8 @@ def _stem(word: str) -> str:
 
 
 def _container(told: argparse.Namespace, words: list[str]) -> Json:
-    stated = {"cpu": told.cpu, "memory": told.memory, "nvidia.com/gpu": told.gpu}
-    requests = {name: text for name, text in stated.items() if text}
+    stated = {"cpu": ("--cpu", told.cpu), "memory": ("--memory", told.memory), "nvidia.com/gpu": ("--gpu", told.gpu)}
+    requests = {name: _amount(option, text) for name, (option, text) in stated.items() if text}
     limits = {name: text for name, text in requests.items() if name == "nvidia.com/gpu"}
     container: Json = {"name": "main", "image": told.image, "command": [_literal(word) for word in words]}
     container["resources"] = {"requests": requests} | ({"limits": limits} if limits else {})

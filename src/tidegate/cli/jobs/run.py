@@ -155,6 +155,6 @@ def _exit_status(followed: Following, name: str) -> int:
             raise CommandError(f"job/{name} was cancelled by somebody else. Run it again if it is still wanted.")
     if any((pod.get("status") or {}).get("phase") == "Failed" for pod in followed.pods):
         if followed.obstacle:
-            print(f"tidegate: The command could not be started: {followed.obstacle}.", file=sys.stderr)
+            print(f"tidegate: {followed.obstacle}.", file=sys.stderr)
         return followed.exit_code
     raise CommandError(f"job/{name} failed: {followed.failure}. Look at it with `kubectl describe job {name}`.")

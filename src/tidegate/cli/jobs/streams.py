@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import itertools
 import json
 import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from tidegate.kube.answers import StatusError
 
 if TYPE_CHECKING:
     from tidegate.kube.client import Client
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _BEGUN = ("Running", "Succeeded", "Failed")
 _COLOURS = (36, 33, 35, 32, 34)
+_AGAIN_S, _TRIES = 0.5, 40
 
 
 class Streams:
@@ -28,6 +31,7 @@ class Streams:
         self._several, self._query, self._form = several, query, form
         self._colour = several and os.isatty(1)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._is_waiting = False
 
     def follow(self, pods: list[Json]) -> None:
         """Begin with those that have begun to speak and are not followed yet."""
@@ -61,21 +65,65 @@ class Streams:
         return lambda line: prefix + line + b"\n"
 
     async def _stream(self, pod: str, query: dict[str, str], shown: Callable[[bytes], bytes]) -> None:
-        from tidegate.kube.client import StatusError
-
-        path = f"/api/v1/namespaces/{self._namespace}/pods/{pod}/log"
-        rest = b""
-        # A pod that goes while it speaks has said what it had to say.
-        with contextlib.suppress(OSError):
+        """To its end. Where it breaks off though there is more to come, it goes on where it was, if that can be told:
+        what was said is counted from the beginning."""
+        said, goes_on = Said(shown), "follow" in query and "tailLines" not in query
+        for tries in itertools.count():
             try:
-                async for piece in self._client.stream(path, query=query):
-                    *lines, rest = (rest + piece).split(b"\n")
-                    _write(b"".join(map(shown, lines)))
+                await self._listen(pod, query, said)
+                break
+            except OSError as broken:
+                if not goes_on:
+                    print(f"tidegate: The log of pod {pod} broke off: {broken}.", file=sys.stderr)
+                    break
+                self._waiting()
             except StatusError as refused:
-                if refused.code != 404:
+                if refused.code == 404:  # A pod that goes while it speaks has said what it had to say.
+                    break
+                if refused.code < 500 or not goes_on or tries >= _TRIES:
                     print(f"tidegate: The log of pod {pod} cannot be read: {refused.message}.", file=sys.stderr)
-        if rest:
-            _write(shown(rest))
+                    break
+            await asyncio.sleep(_AGAIN_S)
+        said.end()
+
+    async def _listen(self, pod: str, query: dict[str, str], said: Said) -> None:
+        path = f"/api/v1/namespaces/{self._namespace}/pods/{pod}/log"
+        said.begin_again()
+        async for piece in self._client.stream(path, query=query):
+            self._is_waiting = False
+            said.hear(piece)
+
+    def _waiting(self) -> None:
+        """Told once, however many pods speak."""
+        if not self._is_waiting:
+            self._is_waiting = True
+            print("tidegate: The server does not answer; waiting for it.", file=sys.stderr, flush=True)
+
+
+class Said:
+    """What one pod has said so far, shown line by line; what is heard again is not shown again."""
+
+    def __init__(self, shown: Callable[[bytes], bytes]) -> None:
+        self._shown = shown
+        self._rest = b""
+        self.length = 0
+        self._heard = 0
+
+    def begin_again(self) -> None:
+        """The next piece is from the beginning."""
+        self._heard = 0
+
+    def hear(self, piece: bytes) -> None:
+        new = piece[max(0, self.length - self._heard) :]
+        self._heard += len(piece)
+        self.length = max(self.length, self._heard)
+        *lines, self._rest = (self._rest + new).split(b"\n")
+        _write(b"".join(map(self._shown, lines)))
+
+    def end(self) -> None:
+        """A last line may have no end."""
+        if self._rest:
+            _write(self._shown(self._rest))
 
 
 def _main_container(pod: Json) -> str:

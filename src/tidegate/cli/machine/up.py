@@ -21,6 +21,8 @@ _EXAMPLES = """examples:
   tidegate up --no-queues                # a plain Kubernetes, to try your own operators on
 """
 
+_MOST_PORT = 65535
+
 
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
@@ -42,6 +44,8 @@ def _run(told: argparse.Namespace) -> int:
 
     if told.foreground and told.output != "table":
         raise UsageError("--foreground shows logs. Leave -o out, or --foreground.")
+    if not 0 <= told.port <= _MOST_PORT:
+        raise UsageError(f"--port is from 0 (any) to {_MOST_PORT}. Correct it.")
     folder = told.data_dir.expanduser().resolve()
     program = {} if told.no_queues else {"program": WITH_OPERATOR}
     machine = Machine(folder, told.host, told.port, told.isolation, **program)

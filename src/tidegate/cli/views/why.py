@@ -31,29 +31,50 @@ def register(command: argparse.ArgumentParser) -> None:
 def _run(told: argparse.Namespace) -> int:
     from tidegate.cli.queued.tables import document
 
-    async def find(client: Client, namespace: str) -> tuple[Json, Estimate | None]:
+    async def find(client: Client, namespace: str) -> tuple[Json, Estimate | None, str]:
         from tidegate.cli.jobs.found import find_workload
         from tidegate.cli.views.estimate import estimate
 
         workload = await find_workload(client, namespace, told.name)
         if not _waits_to_start(workload):
-            return workload, None
-        return workload, await estimate(client, namespace, workload["metadata"]["name"])
+            return workload, None, await _warning(client, workload)
+        return workload, await estimate(client, namespace, workload["metadata"]["name"]), ""
 
-    workload, start = on_cluster(told, find)
+    workload, start, warning = on_cluster(told, find)
     if told.output == "table":
         print("\n".join([*explained(workload), *([] if start is None else [starting(start)])]))
+        if warning:
+            print(warning)
     else:
         meta = {key: workload["metadata"][key] for key in ("namespace", "name")}
         shown: Json = {"metadata": meta, "spec": workload["spec"], "status": workload.get("status") or {}}
         if start is not None:
             shown["start"] = {"inSeconds": start.in_s, "unknownBecause": start.because or None}
+        if warning:
+            shown["warning"] = warning
         print(document(shown, told.output))
     return 0
 
 
 def _waits_to_start(workload: Json) -> bool:
     return (workload.get("status") or {}).get("state") in ("Pending", "Evicted")
+
+
+async def _warning(client: Client, workload: Json) -> str:
+    """What its application was last warned of, where pods that may run are not there: a quota refuses them, say."""
+    from tidegate.kube.client import StatusError
+    from tidegate.kube.resources import EVENTS
+
+    owner, pods = workload["spec"].get("owner"), (workload.get("status") or {}).get("podSets") or ()
+    if not owner or all(each["running"] >= each["granted"] - sum(each["held"].values()) for each in pods):
+        return ""
+    fields = f"involvedObject.uid={owner['uid']},type=Warning"
+    try:
+        found = (await client.list(EVENTS, workload["metadata"]["namespace"], fields=fields)).items
+    except StatusError:  # Not everybody may read events.
+        return ""
+    last = max(found, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""), default=None)
+    return f"Its pods are not there. Its {owner['kind']} says ({last['reason']}): {last['message']}" if last else ""
 
 
 def starting(start: Estimate) -> str:
@@ -84,7 +105,7 @@ def explained(workload: Json) -> list[str]:
     if requeue := status.get("requeue"):
         lines.append(f"Evicted {requeue['count']} times so far.")
     if state == "Admitted" and not status.get("waiting"):
-        lines.append("It has all it asked for.")
+        lines.append("It was given all it asked for.")
     return lines if status else [*lines, _NO_OPERATOR]
 
 

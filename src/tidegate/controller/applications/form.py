@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from tidegate.model.jobs import JobKind, Kinds, Obj, is_finished, is_suspended
+from tidegate.model.jobs import JobKind, Kinds, Obj, inside, is_finished, is_suspended
 from tidegate.model.kinds.flavor import ResourceFlavorSpec
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import Allowance, granted_to, held_as_it_is, next_step, start, stop
+from tidegate.workloads import WORKLOAD, Allowance, granted_to, held_as_it_is, next_step, start, stop
 
 Flavors = Mapping[str, ResourceFlavorSpec]
 
@@ -58,5 +58,8 @@ def wanted_form(
     if is_suspended(entry, obj) and not is_empty:
         return obj  # Pods of last time are still going: their room is not free for new ones yet.
     name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]
+    if not is_suspended(entry, obj) and inside(obj, ("metadata", "annotations")).get(WORKLOAD) != name:
+        # It ran before anybody could hold it. What is granted cannot be written into what runs.
+        return held_as_it_is(entry, obj)
     started = start(entry, obj, name, allowed, queue=queue, referred=referred, kinds=kinds)
     return next_step(entry, obj, started)

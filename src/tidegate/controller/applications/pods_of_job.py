@@ -2,23 +2,29 @@
 
 Every task spec has as many indexes as replicas. An index is done once a pod of it ended well; a pod that failed stays,
 as the record of a failure, and another attempt takes its index. Names tell index and attempt, so that whoever starts
-anew makes the same pods, and none twice.
+anew makes the same pods, and none twice. Pods that ended may be deleted by anybody: which are done is in the status,
+and how often one failed is told by the attempt that came after it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tidegate.controller.applications.form import Flavors, allowance
+from tidegate.model.indexes import format_indexes, parse_indexes
 from tidegate.model.kinds.queue_job import JobTaskStatus, QueueJob, QueueJobPhase, QueueJobStatus
+from tidegate.model.kinds.shape import MOST_PODS
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.workloads import FLAVOR, POD_SET, QUEUE, WORKLOAD, Allowance, pod_facts
 
 INDEX = "tidegate.dev/task-index"
 """Annotation of a QueueJob's pod: which of its task spec's pods it is."""
 Json = dict[str, Any]
+_AGAIN = re.compile(r"-r([0-9]+)$")
+"""How the name of every attempt but the first ends; names of first ones end in their index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,8 @@ def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flav
     for pod_set in seen.pod_sets:
         mine = [pod for pod in pods if pod_facts(pod).pod_set == pod_set.name]
         live = [pod for pod in mine if pod_facts(pod).present]
-        taken = {_index(pod) for pod in mine if pod_facts(pod).present or pod_facts(pod).succeeded}
+        before = next((each for each in job.status.task_specs if each.name == pod_set.name), None)
+        taken = {_index(pod) for pod in live} | _done(before, mine)
         free = [index for index in range(_replicas(job, pod_set.name)) if index not in taken]
         for flavor in sorted({*pod_set.granted, *pod_set.present}):
             granted = pod_set.granted.get(flavor, 0)
@@ -54,7 +61,7 @@ def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flav
             may = granted - pod_set.held.get(flavor, 0) - len(there)
             for _ in range(min(max(0, may), len(free))):
                 index = free.pop(0)
-                attempt = sum(_index(pod) == index for pod in mine)
+                attempt = 1 + max((_attempt(pod) for pod in mine if _index(pod) == index), default=-1)
                 place = _Place(pod_set.name, index, attempt)
                 create.append(_pod(job, seen, place, allowance(flavor, 1, flavors)))
             stay = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
@@ -95,14 +102,30 @@ def job_status(job: QueueJob, workload: str, pods: Sequence[Json]) -> QueueJobSt
 def _task(name: str, before: JobTaskStatus | None, pods: Sequence[Json]) -> JobTaskStatus:
     mine = [pod for pod in pods if pod_facts(pod).pod_set == name]
     phases = [str((pod.get("status") or {}).get("phase")) for pod in mine]
-    done = {_index(pod) for pod in mine if pod_facts(pod).succeeded}
+    done = _done(before, mine)
     return JobTaskStatus(
         name=name,
         pending=phases.count("Pending"),
         running=phases.count("Running"),
         succeeded=max(len(done), before.succeeded if before else 0),
-        failed=max(phases.count("Failed"), before.failed if before else 0),
+        failed=max(_failures(mine), before.failed if before else 0),
+        completed_indexes=format_indexes(done),
     )
+
+
+def _done(before: JobTaskStatus | None, pods: Sequence[Json]) -> set[int]:
+    """Indexes of which a pod ended well, whether it is still there or was only told of."""
+    told = parse_indexes(before.completed_indexes, MOST_PODS) if before else set()
+    return told | {_index(pod) for pod in pods if pod_facts(pod).succeeded}
+
+
+def _failures(pods: Sequence[Json]) -> int:
+    """How many failed, those that were deleted since included: each attempt was made because the one before it had."""
+    tried: dict[int, int] = {}
+    for pod in pods:
+        is_failed = (pod.get("status") or {}).get("phase") == "Failed"
+        tried[_index(pod)] = max(_attempt(pod) + is_failed, tried.get(_index(pod), 0))
+    return sum(tried.values())
 
 
 def _replicas(job: QueueJob, name: str) -> int:
@@ -112,6 +135,11 @@ def _replicas(job: QueueJob, name: str) -> int:
 def _index(pod: Json) -> int:
     text = str((pod["metadata"].get("annotations") or {}).get(INDEX, ""))
     return int(text) if text.isdigit() else -1
+
+
+def _attempt(pod: Json) -> int:
+    found = _AGAIN.search(str(pod["metadata"]["name"]))
+    return int(found[1]) if found else 0
 
 
 def _pod(job: QueueJob, seen: SeenWorkload, place: _Place, allowed: Allowance) -> Json:

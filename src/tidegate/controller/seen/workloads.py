@@ -140,6 +140,8 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
     wanted = max(0, pod_set.desired - ended)
     granted = _at_most(_granted(status), wanted) if grants else {}
     held = {flavor: min(count, granted.get(flavor, 0)) for flavor, count in (status.held if status else {}).items()}
+    there = _present(pods, next(iter(granted), ANY_FLAVOR))
+    coming = _coming(pods, facts.let_go.get(pod_set.name, LetGo(0)), wanted)
     return SeenPodSet(
         name=pod_set.name,
         count=pod_set.desired,
@@ -150,9 +152,8 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
         mixes=pod_set.mixes,
         granted=granted,
         held={flavor: count for flavor, count in held.items() if count} if grants else {},
-        present=_with_let_go(
-            _present(pods, next(iter(granted), ANY_FLAVOR)), facts.let_go.get(pod_set.name, LetGo(0)), wanted
-        ),
+        present=dict(sorted((Counter(there) + Counter(coming)).items())) if coming else there,
+        coming=coming,
         ended=ended,
     )
 
@@ -181,13 +182,11 @@ def _at_most(granted: Mapping[str, int], wanted: int) -> dict[str, int]:
     return {flavor: count for flavor, count in sorted(left.items()) if count}
 
 
-def _with_let_go(present: dict[str, int], may: LetGo, wanted: int) -> dict[str, int]:
-    """With the pods that are to come counted as if they were there."""
-    missing = min(may.count, wanted) - sum(present.values())
-    if missing <= 0:
-        return present
-    flavor = may.flavor or ANY_FLAVOR
-    return dict(sorted({**present, flavor: present.get(flavor, 0) + missing}.items()))
+def _coming(pods: Iterable[PodFacts], may: LetGo, wanted: int) -> dict[str, int]:
+    """Pods that were let go and are not there yet; they count as if they were. One that goes is no longer one of them:
+    its application may have made another before it is gone."""
+    missing = min(may.count, wanted) - sum(pod.present and not pod.going for pod in pods)
+    return {may.flavor or ANY_FLAVOR: missing} if missing > 0 else {}
 
 
 def _present(pods: Iterable[PodFacts], flavor: str) -> dict[str, int]:

@@ -79,7 +79,7 @@ def status_of(workload: Workload, seen: SeenWorkload, news: News, now: Instant) 
                 granted=sum(each.granted.values()),
                 flavors=dict(each.granted),
                 held=dict(each.held),
-                running=sum(each.present.values()),
+                running=sum(each.present.values()) - sum(each.coming.values()),
             )
             for each in seen.pod_sets
         ),

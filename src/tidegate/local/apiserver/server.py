@@ -33,6 +33,7 @@ from tidegate.local.errors import (
     not_found,
     page_not_found,
 )
+from tidegate.local.store import NotStoredError
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,10 @@ class Server:
             return await self._answer(request, user)
         except ApiError as error:
             return refused(error)
+        except NotStoredError as error:
+            # One line: a disk that is full has no room for more.
+            log.error("%s %s was not stored: %s", request.method, request.path, error)
+            return refused(internal(f"it could not be stored: {error}; make room on the server's disk"))
         except Exception as error:
             log.exception("%s %s failed", request.method, request.path)
             return refused(internal(f"{type(error).__name__}: see the server's log"))

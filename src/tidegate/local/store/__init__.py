@@ -6,7 +6,7 @@ runs on that process' event loop.
 
 from tidegate.local.store.kept import Kept
 from tidegate.local.store.log import Change, CompactedError, Row
-from tidegate.local.store.store import StaleError, Store
+from tidegate.local.store.store import NotStoredError, StaleError, Store
 from tidegate.local.store.subscription import Subscription
 
-__all__ = ["Change", "CompactedError", "Kept", "Row", "StaleError", "Store", "Subscription"]
+__all__ = ["Change", "CompactedError", "Kept", "NotStoredError", "Row", "StaleError", "Store", "Subscription"]

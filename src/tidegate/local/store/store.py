@@ -9,6 +9,7 @@ committed: nobody is told of a write that a crash could take back.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,10 @@ KEEP_REVISIONS = 1_000
 """A compaction always leaves at least so much history."""
 MOST_REVISIONS = 200_000
 """More history than this is compacted without waiting for the interval."""
+
+
+class NotStoredError(Exception):
+    """The disk did not take it: it is full, or broken."""
 
 
 class StaleError(Exception):
@@ -139,6 +144,9 @@ class Store:
                 batch, self._batch = self._batch, []
                 try:
                     await self._write([change for change, _ in batch])
+                except sqlite3.OperationalError as error:
+                    self._fail(batch, NotStoredError(str(error)))
+                    continue
                 except Exception as error:
                     self._fail(batch, error)
                     continue

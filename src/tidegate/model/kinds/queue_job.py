@@ -111,6 +111,8 @@ class JobTaskStatus(Status, frozen=True, kw_only=True):
     """Pods that ended well."""
     failed: Count = 0
     """Pods that failed."""
+    completed_indexes: str = ""
+    """Which of its pods ended well, by number: `0,2-5`. They are not run again, also when somebody deletes them."""
 
 
 class QueueJobStatus(Status, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from operator import mul, sub
+from operator import add, mul, sub
 from typing import NamedTuple
 
 from tidegate.scheduler.tree.cells import Need
@@ -304,7 +304,10 @@ class Ledger:
             for axis, amount in need:
                 if granted[axis] - held[axis] + going[axis] + amount > node.most[axis]:
                     return False
-        return True
+        asked, at = dict(need), queue.index
+        there = map(sub, map(add, self.granted[at], self.going[at]), self.held[at]) if queue.capped else ()
+        runs = [amount + asked.get(axis, 0) for axis, amount in enumerate(there)]
+        return all(sum(runs[axis] for axis in axes) <= limit for axes, limit, _ in queue.capped)
 
     def inside_guarantee(self, queue: TreeNode, need: Need) -> bool:
         """Whether it stays within what is guaranteed to the nearest node that has a guarantee for it. A resource that

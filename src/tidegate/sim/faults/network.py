@@ -53,17 +53,28 @@ class Network:
         self._seen = seen
         self.calm = calm
         self.down = False
-        self._dead = asyncio.Event()
+        self._left: int | None = None
+        self.dead = asyncio.Event()
 
     def die(self) -> None:
         """Whoever used it is gone: what is under way may arrive, and nothing new is sent."""
-        self._dead.set()
+        self.dead.set()
+
+    def die_after(self, writes: int) -> None:
+        """Whoever uses it is gone as soon as it has sent so many writes more."""
+        self._left = writes
+
+    def _is_last(self, request: Request) -> bool:
+        if self._left is None or request.method not in _WRITES:
+            return False
+        self._left -= 1
+        return self._left <= 0
 
     async def close(self) -> None:
         """Nothing to close."""
 
     async def send(self, request: Request) -> Response:
-        if self._dead.is_set():
+        if self.dead.is_set():
             await asyncio.Event().wait()
         if self.down:
             await asyncio.sleep(1.0)
@@ -72,6 +83,9 @@ class Network:
             return await self._watch(request)
         carried = asyncio.ensure_future(self._carry(request, self._fault(request)))
         carried.add_done_callback(_forget)
+        if self._is_last(request):
+            self.die()
+            await asyncio.Event().wait()
         return await asyncio.shield(carried)
 
     def _fault(self, request: Request) -> Fault | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
 from random import Random
 
@@ -14,20 +15,25 @@ from tidegate.sim.faults.loop import VirtualLoop
 from tidegate.sim.faults.network import LATEST_S, Network, Weather
 
 _TERMS = Terms(15, 10.0, 2.0)
+_SKEW_S = 2.0
+"""So far apart are the clocks of two machines at most."""
+_WRITES = 8
+_SOON_S = 5.0
 
 
 class Process:
     """One operator as a process: what it knows goes with it."""
 
-    def __init__(self, network: Network, loop: VirtualLoop, identity: str, *, leads_alone: bool) -> None:
+    def __init__(self, network: Network, loop: VirtualLoop, identity: str, *, skew_s: float, leads_alone: bool) -> None:
         self.network = network
         self._loop = loop
+        self._skew_s = skew_s
         self._identity = identity
         self._client = Client(network)
         self._task = asyncio.create_task(self._operate() if leads_alone else self._stand_in_line())
 
     async def _operate(self) -> None:
-        await Operator(self._client, clock=self._loop.unix).run()
+        await Operator(self._client, clock=lambda: self._loop.unix() + self._skew_s).run()
 
     async def _stand_in_line(self) -> None:
         while True:
@@ -68,13 +74,21 @@ class Operators:
             chance = Random(self._chance.random())
             network = Network(self._server, chance, self._weather, self.faults, calm=self._calm)
             self._started += 1
-            process = Process(network, self._loop, f"operator-{self._started}", leads_alone=not self._several)
-            self.running.append(process)
+            skew_s = self._chance.random() * _SKEW_S if self._several else 0.0
+            name = f"operator-{self._started}"
+            self.running.append(Process(network, self._loop, name, skew_s=skew_s, leads_alone=not self._several))
 
     async def kill_one(self) -> None:
-        """One dies, and another starts a moment after the last it sent has arrived."""
+        """One dies, at any moment or between two of its writes, and another starts a moment after the last it sent has
+        arrived."""
         self.faults["kill"] += 1
-        await self.running.pop(self._chance.randrange(len(self.running))).kill()
+        process = self.running.pop(self._chance.randrange(len(self.running)))
+        if self._chance.random() < 0.5:
+            process.network.die_after(self._chance.randint(1, _WRITES))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SOON_S):
+                    await process.network.dead.wait()
+        await process.kill()
         await asyncio.sleep(LATEST_S + 3 * self._weather.latency_s + self._chance.random())
         self.start()
 

@@ -71,12 +71,14 @@ async def _play(history: History, folder: Path, acts: int, loop: VirtualLoop) ->
         events=chance.choice((6, 15, 40)),
         latency_s=chance.choice((0.002, 0.02, 0.2)),
     )
-    server = SimulatedServer(folder, loop, Random(chance.random()))
+    doors, flavors = chance.random() < 0.5, chance.choice((("default",), ("fast", "slow")))
+    server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors)
     witness = Witness(loop.time)
     witness.start(server.objects)
     server.store.listen(witness.heard)
     server.start()
-    nodes, people = Nodes(server.client, Random(chance.random())), People(server.client, Random(chance.random()))
+    nodes = Nodes(server.client, Random(chance.random()), flavors)
+    people = People(server.client, Random(chance.random()), flavors, doors=doors)
     operators = Operators(server.transport, loop, Random(chance.random()), weather)
     await nodes.open()
     await people.open()

@@ -25,12 +25,16 @@ from tidegate.local.apiserver.openapi import OpenApi
 from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.server import InProcess, Server
 from tidegate.local.controllers.caches import Caches
+from tidegate.local.controllers.deployment.controller import DeploymentController
 from tidegate.local.controllers.job.controller import JobController
 from tidegate.local.controllers.job.strays import StrayPodController
 from tidegate.local.controllers.recorder import Recorder
+from tidegate.local.controllers.replicas.controller import ReplicaController
+from tidegate.local.controllers.run import Controller
 from tidegate.local.lifecycle.collector import Collector
 from tidegate.local.lifecycle.definitions import Definitions
 from tidegate.local.store import Store
+from tidegate.sim.faults.doors import Doors
 from tidegate.sim.faults.loop import VirtualLoop, run
 from tidegate.sim.faults.network import Network, Weather
 
@@ -41,7 +45,7 @@ _NAMESPACES = ("default", "kube-system")
 class SimulatedServer:
     """Answers as `tidegate up` does, without sockets. `client` meets no faults."""
 
-    def __init__(self, folder: Path, loop: VirtualLoop, chance: Random) -> None:
+    def __init__(self, folder: Path, loop: VirtualLoop, chance: Random, *, doors: bool = False) -> None:
         self.store = Store(folder / "state.db")
         registry = Registry()
         access = Access(folder / "pki", self.store)
@@ -49,6 +53,9 @@ class SimulatedServer:
         self._api.admission.plugins = [Lifecycle(self.store)]
         self.transport = InProcess(Server(self._api))
         self.client = Client(self.transport)
+        self._doors = Doors(self.client) if doors else None
+        if self._doors is not None:
+            self._api.admission.plugins.append(self._doors)
         self._definitions = Definitions(self._api, self.client)
         self._definitions.load()
         self._loop = loop
@@ -61,12 +68,19 @@ class SimulatedServer:
         self._run(self._definitions.run())
         if not controllers:
             return
+        if self._doors is not None:
+            self._run(self._doors.run())
         self._run(Collector(self.store, self._api.registry, self.client).run())
         caches = Caches(self._theirs)
         recorder = Recorder(self._theirs, "job-controller", self._loop.moment)
-        jobs = JobController(self._theirs, caches, recorder, self._loop.moment)
-        strays = StrayPodController(self._theirs, caches)
-        for each in (caches, jobs, strays):
+        clock = self._loop.moment
+        theirs: list[Controller] = [
+            JobController(self._theirs, caches, recorder, clock),
+            StrayPodController(self._theirs, caches),
+            ReplicaController(self._theirs, caches, recorder, clock),
+            DeploymentController(self._theirs, caches, recorder, clock),
+        ]
+        for each in (caches, *theirs):
             self._run(each.run())
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:

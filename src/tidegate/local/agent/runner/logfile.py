@@ -49,7 +49,10 @@ class LogFile:
             return
         if self._size >= self._bytes_most:
             self._rotate()
-        self._size += os.write(self._fd, b"".join(lines))
+        try:
+            self._size += os.write(self._fd, b"".join(lines))
+        except OSError:
+            return  # The disk is full. What was said is lost; who said it goes on.
 
     def _rotate(self) -> None:
         os.close(self._fd)

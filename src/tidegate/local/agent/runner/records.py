@@ -8,6 +8,7 @@ that nobody starts the same attempt twice; `exited` carries the true exit code f
 # ruff: noqa: PTH105, PTH112, PTH118, PTH123, PTH208
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import Any
@@ -21,14 +22,27 @@ def path_of(container: str, attempt: int) -> str:
 
 def write(path: str, record: Record) -> None:
     """Replaces the file in one step and makes it durable: a reader sees the old record or the new one."""
-    draft = f"{path}.draft"
-    fd = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    draft, content = f"{path}.draft", json.dumps(record).encode()
+    fd = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, json.dumps(record).encode())
+        os.write(fd, content)
+        os.ftruncate(fd, len(content))
         os.fsync(fd)
     finally:
         os.close(fd)
     os.replace(draft, path)
+    if record.get("state") in ("starting", "running"):
+        _keep_room(draft, 2 * len(content))
+
+
+def _keep_room(draft: str, size: int) -> None:
+    """For the next record: how it ended is to be told though the disk may be full by then."""
+    with contextlib.suppress(OSError):
+        fd = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(fd, 0, size)
+        finally:
+            os.close(fd)
 
 
 def read_all(folder: str) -> list[Record]:

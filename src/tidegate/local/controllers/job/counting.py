@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidegate.local.controllers.job.conditions import Verdict
-from tidegate.local.controllers.job.indexes import format_indexes
 from tidegate.local.controllers.job.objects import Uncounted, failed, index_of
 from tidegate.local.controllers.job.survey import Survey
 from tidegate.local.controllers.pods import Pod
+from tidegate.model.indexes import format_indexes
 
 
 @dataclass(frozen=True, slots=True)

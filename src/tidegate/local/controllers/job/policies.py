@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tidegate.local.controllers.job.indexes import parse_indexes
 from tidegate.local.controllers.job.objects import FailurePolicy, FailureRule, Job, OnExitCodes
 from tidegate.local.controllers.pods import Pod
+from tidegate.model.indexes import parse_indexes
 
 
 class Failure(NamedTuple):

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tidegate.local.controllers.job.backoff import finished_at
-from tidegate.local.controllers.job.indexes import parse_indexes
 from tidegate.local.controllers.job.objects import (
     INDEX_FAILURES,
     INDEX_IGNORED,
@@ -19,6 +18,7 @@ from tidegate.local.controllers.job.objects import (
 )
 from tidegate.local.controllers.job.policies import Failure, meaning
 from tidegate.local.controllers.pods import Pod
+from tidegate.model.indexes import parse_indexes
 
 
 @dataclass(slots=True)

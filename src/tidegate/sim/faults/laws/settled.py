@@ -1,7 +1,7 @@
 """What must be true once faults have ended and nothing moves any more.
 
 5  a fresh plan finds nothing to do: nobody waits who fits
-6  statuses of queues are what one counts oneself
+6  statuses of queues and Workloads are what one counts oneself
 7  applications have the form that their grants call for: no gate is stuck, no Job held or loose by mistake
 8  with time, everything ends that can ever fit
 """
@@ -19,6 +19,7 @@ from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.gates import Gates
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.pods_of_job import to_do
+from tidegate.controller.applications.workers import GatedApplications
 from tidegate.controller.kinds import Key, key_of
 from tidegate.controller.looking import Looking
 from tidegate.controller.operator import Operator
@@ -45,11 +46,12 @@ class Settled:
     def __init__(self, client: Client, clock: Callable[[], float]) -> None:
         self._clock = clock
         operator = Operator(client)
-        self.cache = operator.cache
+        self.cache, self._managed = operator.cache, operator.managed
         recorder = EventRecorder(client, "judge")
         gates = Gates(client, self.cache)
         self._applications = Applications(client, self.cache, operator.managed, recorder, gates)
         self._gated = GatedPods(client, self.cache, operator.managed, recorder, gates)
+        self._workers = GatedApplications(client, self.cache, self._applications, gates)
         self._looking = Looking(self.cache, self._applications, self._gated, clock)
 
     async def breaches(self, *, over: bool) -> list[str]:
@@ -59,7 +61,12 @@ class Settled:
         await self.cache.synced()
         try:
             config, seen = self._snapshot()
-            found = [*self._plan(config, seen, now), *self._queues(config), *self._forms(config, seen)]
+            found = [
+                *self._plan(config, seen, now),
+                *self._queues(config),
+                *self._running(),
+                *self._forms(config, seen),
+            ]
             return [*found, *self._ended(config, seen, now)] if over else found
         finally:
             following.cancel()
@@ -118,6 +125,13 @@ class Settled:
                 if said != told:
                     yield f"{name} says {word} {said}, and it is {told}"
 
+    def _running(self) -> Iterator[str]:
+        for obj in self.cache.workloads.all():
+            said = sum(each.running for each in read(Workload, obj).status.pod_sets)
+            there = sum(pod_facts(pod).present for pod in self.cache.pods_of("/".join(key_of(obj))))
+            if said != there:
+                yield f"{key_of(obj)} says that {said} pods run, and it is {there}"
+
     # ── law 7 ──
 
     def _forms(self, config: Snapshot, seen: dict[Key, SeenWorkload]) -> Iterator[str]:
@@ -125,7 +139,7 @@ class Settled:
             workload = self._looking.workload(key)
             if workload is None:
                 continue  # Only pods are left of it; they are counted until they end.
-            if self._gated.is_ours(workload):
+            if self._gated.is_ours(workload) or self._workers.is_ours(workload):
                 yield from self._gates(workload, one)
                 continue
             found = self._applications.owner_of(workload)
@@ -140,9 +154,9 @@ class Settled:
                 yield f"the Job of {one.name} has not the form that its grant calls for: {obj['spec']}"
         for followed in self.cache.applications.values():
             for obj in followed.latest.all():
-                if self.cache.workloads.get(self._applications.workload_key(obj)) is None and not is_finished(
-                    followed.entry, obj
-                ):
+                if is_finished(followed.entry, obj) or not self._managed.has_default(key_of(obj)[0]):
+                    continue
+                if self.cache.workloads.get(self._applications.workload_key(obj)) is None:
                     yield f"{obj['kind']} {key_of(obj)} has no Workload"
 
     def _gates(self, workload: Workload, seen: SeenWorkload) -> Iterator[str]:

@@ -30,12 +30,15 @@ class Using:
     staying: dict[Part, int] = field(default_factory=dict)
     """Of those, the ones that nobody told to go."""
     most: dict[Part, int] = field(default_factory=dict)
-    """The most that might start at any one time since it last had neither pods nor a grant."""
+    """The most that might start at any one time since it last had neither pods nor a grant. An operator that was cut
+    off may still go by a Workload that people have deleted, and keeps its room."""
     loose: dict[Part, int] = field(default_factory=dict)
     """What its application may make at any moment."""
 
-    def look(self, raw: Object | None, pods: Iterable[Object], loose: Mapping[Part, int]) -> None:
-        """Take over what there is now."""
+    def look(self, raw: Object | None, pods: Iterable[Object], loose: Mapping[Part, int], *, heard: bool) -> None:
+        """Take over what there is now; `heard`: everybody has, if it is gone."""
+        if heard and not (self.present or self.granted or self.loose):
+            self.most.clear()
         self._grants(raw)
         self._pods([(pod, pod_facts(pod)) for pod in pods])
         for part, count in self.free.items():
@@ -43,8 +46,6 @@ class Using:
         self.loose = {
             part: min(count, self.most.get(part, 0), self._wanted.get(part[0], count)) for part, count in loose.items()
         }
-        if not (self.present or self.granted or self.loose):
-            self.most.clear()
 
     def _grants(self, raw: Object | None) -> None:
         self.granted, self.free, self._wanted = {}, {}, {}

@@ -7,6 +7,10 @@
 
 Whoever lowers a quota or takes a node away over-commits it, and the operator hears of that when it does. So an amount
 is too much where it *grows* beyond what every configuration of the last while allowed.
+
+Strays are pods that come after what they were made for was taken back: a Job's controller that has not heard yet makes
+what its Job does not ask for any more, a pod is under way as its application is deleted. Nobody could have known, and
+whoever made them takes them away. Until then they are left out, unless their Job comes to ask for them again.
 """
 
 from __future__ import annotations
@@ -33,7 +37,9 @@ WORKLOADS, PODS, JOBS = "tidegate.dev/workloads/", "core/pods/", "batch/jobs/"
 _CONFIG = ("core/nodes/", "tidegate.dev/resourceflavors/", "tidegate.dev/clusterqueues/", "tidegate.dev/queues/",
            "core/namespaces/")  # fmt: skip
 _UNHEARD_S = 90.0
-"""So long at most an operator may not have heard of a change of configuration."""
+"""So long at most an operator may not have heard of what people did."""
+_UNDER_WAY_S = 1.0
+"""What is sent arrives within this, or never."""
 
 Sums = dict[str, Amounts]
 
@@ -46,6 +52,9 @@ class Witness:
         self._objects: dict[str, dict[str, Object]] = {prefix: {} for prefix in (WORKLOADS, PODS, JOBS, *_CONFIG)}
         self._using: dict[str, Using] = {}
         self._pods_of: dict[str, dict[str, Object]] = {}
+        self._strays: set[str] = set()
+        self._gone_at: dict[str, float] = {}
+        """Workloads that are not there any more."""
         self._trees: list[tuple[float, QuotaTree]] = []
         self.breaches: list[str] = []
         self.commits = 0
@@ -71,6 +80,8 @@ class Witness:
         if not change.deleted:
             known[change.row.key] = obj
         if prefix == WORKLOADS:
+            if change.deleted:
+                self._gone_at["/".join(key_of(obj))] = self._clock()
             self._look("/".join(key_of(obj)), obj)
             self._admitted_once(before, None if change.deleted else obj)
         elif prefix == PODS:
@@ -98,9 +109,24 @@ class Witness:
                 self._pods_of.setdefault(name, {}).pop(key, None)
         if after is not None and (name := _workload_of(after)):
             self._pods_of[name][key] = after
+            if before is None and self._is_stray(name, after):
+                self._strays.add(key)
+        if after is None:
+            self._strays.discard(key)
         for name in {_workload_of(pod) for pod in (before, after) if pod is not None}:
             if name:
                 self._look(name, after or before or {})
+
+    def _is_stray(self, name: str, pod: Object) -> bool:
+        if any(owner["kind"] == "Job" for owner in pod["metadata"].get("ownerReferences") or ()):
+            return not self._asks_for_all(name)
+        return self._clock() - self._gone_at.get(name, -_UNDER_WAY_S) < _UNDER_WAY_S
+
+    def _asks_for_all(self, name: str) -> bool:
+        """Whether all pods that are not told to go are ones that the Job, as it stands, asks for."""
+        staying = [pod for pod in self._pods_of.get(name, {}).values() if not pod["metadata"].get("deletionTimestamp")]
+        asked = _loose(self._objects[JOBS].get(_job_of(name)))
+        return sum(pod_facts(pod).present for pod in staying) <= sum(asked.values())
 
     # ── laws 1 to 3 ──
 
@@ -108,16 +134,16 @@ class Witness:
         using = self._using.setdefault(name, Using())
         grants, amounts, queue = using.grants(), using.amounts(), using.queue
         raw = self._objects[WORKLOADS].get(WORKLOADS + name)
-        pods = list(self._pods_of.get(name, {}).values())
-        job = self._objects[JOBS].get(_job_of(name))
-        using.look(raw, pods, _loose(job))
-        # A Job's controller that has not heard yet makes pods that its Job does not ask for any more, and takes them
-        # away when it has: nobody could have known.
-        behind = cause.get("spec", {}).get("containers") and job is not None and not _asks_for_all(job, using)
-        if queue in ("", using.queue) and not behind:
+        there = self._pods_of.get(name, {})
+        if not self._strays.isdisjoint(there) and self._asks_for_all(name):
+            self._strays.difference_update(there)
+        pods = [pod for key, pod in there.items() if key not in self._strays]
+        heard = raw is not None or self._clock() - self._gone_at.get(name, -_UNHEARD_S) >= _UNHEARD_S
+        using.look(raw, pods, _loose(self._objects[JOBS].get(_job_of(name))), heard=heard)
+        if queue in ("", using.queue):
             self._grown(name, "granted", grants, Using.grants, cause)
             self._grown(name, "in use", amounts, Using.amounts, cause)
-        for part, count in using.staying.items() if not behind else ():
+        for part, count in using.staying.items():
             if count > using.most.get(part, 0):
                 self._say(f"{name} has {count} pods of {part}, and {using.most.get(part, 0)} might start")
         if raw is not None:
@@ -218,11 +244,6 @@ def _loose(job: Object | None) -> dict[Part, int]:
         return {}
     entry = builtin().of({"apiVersion": "batch/v1", "kind": "Job"})
     return {(name, one.flavor or "default"): one.count for name, one in let_go(entry, job).items()}
-
-
-def _asks_for_all(job: Object, using: Using) -> bool:
-    """Whether all pods that are not told to go are ones that the Job, as it stands, asks for."""
-    return sum(using.staying.values()) <= sum(_loose(job).values())
 
 
 def _admitted_at(raw: Object | None) -> str | None:

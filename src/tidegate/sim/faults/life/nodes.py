@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Coroutine
 from random import Random
 from typing import Any
@@ -12,6 +13,8 @@ from tidegate.kube.client import Client, StatusError
 from tidegate.kube.informer import Informer
 from tidegate.kube.wire import Object
 
+POOL = "pool"
+"""Label of a node: its flavor."""
 _NODES = 3
 _CPUS = 4
 _SLOWEST_START_S, _SLOWEST_STOP_S, _LONGEST_RUN_S = 2.0, 4.0, 40.0
@@ -22,23 +25,22 @@ _FAILS = 6
 class Nodes:
     """A few machines, and what a kubelet and a scheduler would do with pods that are free to start."""
 
-    def __init__(self, client: Client, chance: Random) -> None:
+    def __init__(self, client: Client, chance: Random, flavors: tuple[str, ...]) -> None:
         self._client = client
         self._chance = chance
         self._pods: Informer[Object] = Informer(client, r.PODS)
         self._pods.on_change(self._heard)
         self._known: set[tuple[str, str]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._names = [f"node-{number}" for number in range(_NODES)]
+        self._pools = {f"node-{number}": flavors[number % len(flavors)] for number in range(_NODES)}
         self._lost: set[str] = set()
         self.going_on = asyncio.Event()
         """Cleared, pods that run go on running; those that are told to go still do."""
         self.going_on.set()
 
     async def open(self) -> None:
-        for name in self._names:
-            await self._client.create(r.NODES, {"metadata": {"name": name}})
-            await self._ready(name, True)
+        for name in self._pools:
+            await self._join(name)
         self._run(self._pods.run())
         await self._pods.synced()
 
@@ -47,24 +49,29 @@ class Nodes:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    async def _join(self, name: str) -> None:
+        await self._client.create(r.NODES, {"metadata": {"name": name, "labels": {POOL: self._pools[name]}}})
+        await self._ready(name, True)
+
     async def _ready(self, name: str, ready: bool) -> None:
         conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
         status = {"allocatable": {"cpu": str(_CPUS), "memory": "64Gi"}, "conditions": conditions}
         await self._client.patch(r.NODES, name, {"status": status}, subresource="status")
 
     async def lose_one(self) -> None:
-        """A node goes, its pods with it, and comes back."""
-        if len(self._lost) + 1 >= len(self._names):
+        """A node goes, its pods with it, and comes back: it is silent for a while, or taken away and put up anew."""
+        if len(self._lost) + 1 >= len(self._pools):
             return
-        name = self._chance.choice([each for each in self._names if each not in self._lost])
+        name = self._chance.choice([each for each in self._pools if each not in self._lost])
         self._lost.add(name)
-        await self._ready(name, False)
+        is_taken = self._chance.random() < 0.5
+        await (self._client.delete(r.NODES, name) if is_taken else self._ready(name, False))
         await asyncio.sleep(self._chance.random() * 5)
         for pod in list(self._pods.all()):
             if pod["spec"].get("nodeName") == name:
                 await self._delete(pod)
         await asyncio.sleep(self._chance.random() * 40)
-        await self._ready(name, True)
+        await (self._join(name) if is_taken else self._ready(name, True))
         self._lost.discard(name)
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
@@ -83,22 +90,45 @@ class Nodes:
     async def _live(self, pod: Object) -> None:
         meta = pod["metadata"]
         await asyncio.sleep(self._chance.random() * _SLOWEST_START_S)
-        node = self._chance.choice([each for each in self._names if each not in self._lost])
         try:
-            binding = {"metadata": {"name": meta["name"]}, "target": {"kind": "Node", "name": node}}
+            binding = {"metadata": {"name": meta["name"]}, "target": {"kind": "Node", "name": await self._place(pod)}}
             await self._client.create(r.PODS, binding, meta["namespace"], subresource="binding")
             await self._phase(pod, "Running")
-            await asyncio.sleep(1 + self._chance.random() * _LONGEST_RUN_S)
-            await self.going_on.wait()
-            await self._phase(pod, "Succeeded" if self._chance.randrange(_FAILS) else "Failed")
+            await self._work(pod)
         except StatusError as refused:
             if refused.code not in (404, 409, 422):
                 raise
 
-    async def _phase(self, pod: Object, phase: str) -> None:
+    async def _place(self, pod: Object) -> str:
+        """A node that it may be on, once there is one."""
+        pool = (pod["spec"].get("nodeSelector") or {}).get(POOL)
+        while True:
+            found = [name for name, each in self._pools.items() if pool in (None, each) and name not in self._lost]
+            if found:
+                return self._chance.choice(found)
+            await asyncio.sleep(1)
+
+    async def _work(self, pod: Object) -> None:
+        """Until it ends, well or not. A service never does; where containers are started again, a failure is one more
+        try in the same pod."""
+        policy = pod["spec"].get("restartPolicy", "Always")
+        if policy == "Always":
+            return
+        for restarts in itertools.count(1):
+            await asyncio.sleep(1 + self._chance.random() * _LONGEST_RUN_S)
+            await self.going_on.wait()
+            ended_well = bool(self._chance.randrange(_FAILS))
+            if ended_well or policy == "Never":
+                await self._phase(pod, "Succeeded" if ended_well else "Failed")
+                return
+            await self._phase(pod, "Running", restarts)
+
+    async def _phase(self, pod: Object, phase: str, restarts: int = 0) -> None:
         now = await self._client.get(r.PODS, pod["metadata"]["name"], pod["metadata"]["namespace"])
         if now["metadata"]["uid"] == pod["metadata"]["uid"] and not now["metadata"].get("deletionTimestamp"):
-            body = {**now, "status": {**(now.get("status") or {}), "phase": phase}}
+            container = {"name": "main", "image": "host", "imageID": "", "ready": False, "restartCount": restarts}
+            status = {**(now.get("status") or {}), "phase": phase, "containerStatuses": [container]}
+            body = {**now, "status": status}
             await self._client.update(r.PODS, body, subresource="status")
 
     async def _stop(self, pod: Object) -> None:

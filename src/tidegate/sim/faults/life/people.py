@@ -6,56 +6,71 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
-from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUE_JOBS, QUEUES, WORKLOADS
+from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUE_JOBS, QUEUES, WORKLOADS
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
-from tidegate.workloads import GATE
+from tidegate.sim.faults.life.nodes import POOL
+from tidegate.sim.faults.life.wishes import NAMESPACES, URGENT, Wishes
 
 Json = Any
-NAMESPACES = ("a", "b", "c")
-_QUEUES = ("x", "y")
-
-
-def _template(cpu: int) -> Json:
-    container = {"name": "main", "image": "host", "command": ["true"], "resources": {"requests": {"cpu": str(cpu)}}}
-    return {"spec": {"restartPolicy": "Never", "containers": [container]}}
+_CLUSTER_QUEUES = ("x", "y")
+_QUEUES = dict(zip(NAMESPACES, (*_CLUSTER_QUEUES, "root"), strict=True))
+"""By namespace, where its Queue belongs at first: two have ClusterQueues of their own, one is at the root."""
+_MINDED = (403, 404, 409, 422)
+"""What people shrug at: it is gone, somebody was faster, or it is not allowed."""
 
 
 class People:
-    """A few teams that share a few nodes."""
+    """A few teams that share a few nodes, of one flavor or several."""
 
-    def __init__(self, client: Client, chance: Random) -> None:
+    def __init__(self, client: Client, chance: Random, flavors: tuple[str, ...], *, doors: bool) -> None:
         self._client = client
         self._chance = chance
-        self._count = 0
+        self._flavors = flavors
+        self._wishes = Wishes(chance, doors=doors)
         self._acts: list[tuple[int, Callable[[], Awaitable[None]]]] = [
-            (8, self._job), (5, self._queue_job), (4, self._pod), (3, self._gang), (4, self._workload),
-            (3, self._resize), (4, self._delete), (2, self._pause),
-            (1, self._quota), (1, self._stop), (1, self._disturb),
+            (8, self._job), (5, self._queue_job), (4, self._pod), (3, self._group), (4, self._workload),
+            (4, self._resize), (4, self._delete), (2, self._pause), (1, self._disturb),
+            (1, self._quota), (1, self._stop), (1, self._door), (1, self._move),
         ]  # fmt: skip
+        if doors:
+            self._acts += [(3, self._deployment), (1, self._roll_out)]
 
     async def open(self) -> None:
-        """Queues for everybody: two under ClusterQueues of their own, one at the root."""
-        for name in _QUEUES:
+        """Queues for everybody."""
+        await self._client.create(r.PRIORITYCLASSES, {"metadata": {"name": URGENT}, "value": 10})
+        if len(self._flavors) > 1:
+            for name in self._flavors:
+                await self._client.create(FLAVORS, {"metadata": {"name": name}, "spec": {"nodeLabels": {POOL: name}}})
+        for name in _CLUSTER_QUEUES:
             await self._client.create(CLUSTER_QUEUES, {"metadata": {"name": name}, "spec": self._rules()})
-        for namespace, queue in zip(NAMESPACES, (*_QUEUES, "root"), strict=True):
+        for namespace in NAMESPACES:
             labels = {"tidegate.dev/managed": "true"}
             await self._client.create(r.NAMESPACES, {"metadata": {"name": namespace, "labels": labels}})
-            body = {"metadata": {"name": "default", "namespace": namespace}, "spec": {"clusterQueue": queue}}
-            await self._client.create(QUEUES, body)
+            await self._open_door(namespace, _QUEUES[namespace])
+
+    async def _open_door(self, namespace: str, cluster_queue: str) -> None:
+        limits = {"limits": {"cpu": str(self._chance.randint(2, 9))}} if not self._chance.randrange(4) else {}
+        body = {"metadata": {"name": "default", "namespace": namespace}, "spec": {"clusterQueue": cluster_queue}}
+        await self._client.create(QUEUES, {**body, "spec": {**body["spec"], **limits}})
 
     def _rules(self) -> Json:
+        flavors = self._chance.sample(self._flavors, self._chance.randint(1, len(self._flavors)))
+        preemption = {
+            "withinQueue": self._chance.choice(["Never", "LowerPriority"]),
+            "acrossQueues": self._chance.choice(["Never", "LowerPriority", "FairShare"]),
+        }
+        quotas = [{"flavor": flavor, "resources": {"cpu": self._amounts()}} for flavor in flavors]
+        return {"quotas": quotas, "preemption": preemption}
+
+    def _amounts(self) -> Json:
         quota = {"nominalQuota": str(self._chance.randint(1, 5))}
         if self._chance.random() < 0.5:
             quota["borrowingLimit"] = str(self._chance.randint(0, 6))
         if self._chance.random() < 0.3:
             quota["lendingLimit"] = str(self._chance.randint(0, 3))
-        preemption = {
-            "withinQueue": self._chance.choice(["Never", "LowerPriority"]),
-            "acrossQueues": self._chance.choice(["Never", "LowerPriority", "FairShare"]),
-        }
-        return {"quotas": [{"flavor": "default", "resources": {"cpu": quota}}], "preemption": preemption}
+        return quota
 
     async def act(self) -> None:
         """Somebody does something."""
@@ -63,79 +78,74 @@ class People:
         try:
             await self._chance.choices([act for _, act in self._acts], weights)[0]()
         except StatusError as refused:
-            if refused.code not in (404, 409, 422):
+            if refused.code not in _MINDED:
                 raise
 
     async def open_again(self) -> None:
-        """Whoever stopped a queue, or left a Workload inactive, thinks better of it."""
-        for name in _QUEUES:
+        """Whoever stopped a queue, closed a door, or left a Workload inactive, thinks better of it; what would never
+        end by itself is taken away."""
+        for name in _CLUSTER_QUEUES:
             await self._client.patch(CLUSTER_QUEUES, name, {"spec": {"stop": "None"}})
+        there = {queue["metadata"]["namespace"] for queue in (await self._client.list(QUEUES)).items}
+        for namespace in sorted({*NAMESPACES} - there):
+            await self._open_door(namespace, _QUEUES[namespace])
         for obj in (await self._client.list(WORKLOADS)).items:
             if not obj["spec"].get("active", True):
                 await self._active(obj, True)
             if not obj["spec"].get("owner") and obj["metadata"]["name"].startswith("bare"):
                 await self._client.delete(WORKLOADS, obj["metadata"]["name"], obj["metadata"]["namespace"])
+        for obj in (await self._client.list(r.DEPLOYMENTS)).items:
+            await self._client.delete(r.DEPLOYMENTS, obj["metadata"]["name"], obj["metadata"]["namespace"])
 
-    def _new(self, kind: str, **metadata: Json) -> Json:
-        self._count += 1
-        return {"name": f"{kind}{self._count}", "namespace": self._chance.choice(NAMESPACES), **metadata}
+    # ── what they ask for ──
 
     async def _job(self) -> None:
-        pods = self._chance.randint(1, 5)
-        floor = {"tidegate.dev/min-count": str(self._chance.randint(1, pods))} if self._chance.random() < 0.5 else {}
-        spec = {"suspend": True, "parallelism": pods, "completions": pods, "template": _template(1)}
-        await self._client.create(r.JOBS, {"metadata": self._new("job", annotations=floor), "spec": spec})
+        await self._client.create(r.JOBS, self._wishes.job())
 
     async def _queue_job(self) -> None:
-        tasks = [
-            {
-                "name": name,
-                "replicas": (replicas := self._chance.randint(1, 3)),
-                "template": _template(1),
-                **({"minReplicas": self._chance.randint(0, replicas)} if self._chance.random() < 0.5 else {}),
-            }
-            for name in ("lead", "work")[: self._chance.randint(1, 2)]
-        ]
-        await self._client.create(
-            QUEUE_JOBS, {"metadata": self._new("gang"), "spec": {"taskSpecs": tasks, "backoffLimit": 9}}
-        )
+        await self._client.create(QUEUE_JOBS, self._wishes.queue_job())
 
     async def _pod(self) -> None:
-        await self._gated(self._new("pod"))
+        await self._client.create(r.PODS, self._wishes.pod())
 
-    async def _gang(self) -> None:
-        size = self._chance.randint(2, 3)
-        first = self._new("group")
-        marks = {
-            "labels": {"tidegate.dev/pod-group": first["name"]},
-            "annotations": {"tidegate.dev/pod-group-size": str(size)},
-        }
-        for number in range(size):
-            await self._gated({**first, "name": f"{first['name']}-{number}", **marks})
+    async def _group(self) -> None:
+        for pod in self._wishes.group():
+            await self._client.create(r.PODS, pod)
 
-    async def _gated(self, metadata: Json) -> None:
-        spec = _template(self._chance.randint(1, 2))["spec"] | {"schedulingGates": [{"name": GATE}]}
-        await self._client.create(r.PODS, {"metadata": metadata, "spec": spec})
+    async def _deployment(self) -> None:
+        await self._client.create(r.DEPLOYMENTS, self._wishes.deployment())
 
     async def _workload(self) -> None:
-        """An application that reads what it is granted itself."""
-        count = self._chance.randint(1, 6)
-        pods = {"name": "main", "count": count, "minCount": self._chance.randint(0, count), "requests": {"cpu": "1"}}
-        spec = {"podSets": [pods], "priority": self._chance.choice([0, 0, 5])}
-        await self._client.create(WORKLOADS, {"metadata": self._new("bare"), "spec": spec})
+        await self._client.create(WORKLOADS, self._wishes.workload())
+
+    # ── what they think better of ──
 
     async def _some(self, resource: Any, accept: Callable[[Object], bool] = lambda obj: True) -> Object | None:
         found = [obj for obj in (await self._client.list(resource)).items if accept(obj)]
         return self._chance.choice(found) if found else None
 
+    async def _patch(self, resource: Any, obj: Object | None, change: Json) -> None:
+        if obj is not None:
+            await self._client.patch(resource, obj["metadata"]["name"], change, obj["metadata"]["namespace"])
+
     async def _resize(self) -> None:
-        if self._chance.random() < 0.5:
-            obj = await self._some(WORKLOADS, lambda obj: obj["metadata"]["name"].startswith("bare"))
-            if obj is not None:
-                (pods,) = obj["spec"]["podSets"]
-                pods = {**pods, "count": pods.get("minCount", 0) + self._chance.randint(0, 4)}
-                await self._client.update(WORKLOADS, {**obj, "spec": {**obj["spec"], "podSets": [pods]}})
-            return
+        match self._chance.randrange(3):
+            case 0:
+                await self._resize_workload()
+            case 1:
+                replicas = {"spec": {"replicas": self._chance.randint(0, 5)}}
+                await self._patch(r.DEPLOYMENTS, await self._some(r.DEPLOYMENTS), replicas)
+            case _:
+                await self._resize_job()
+
+    async def _resize_workload(self) -> None:
+        obj = await self._some(WORKLOADS, lambda obj: obj["metadata"]["name"].startswith("bare"))
+        if obj is not None:
+            (pods,) = obj["spec"]["podSets"]
+            pods = {**pods, "count": pods.get("minCount", 0) + self._chance.randint(0, 4)}
+            await self._client.update(WORKLOADS, {**obj, "spec": {**obj["spec"], "podSets": [pods]}})
+
+    async def _resize_job(self) -> None:
         obj = await self._some(
             r.JOBS, lambda obj: "tidegate.dev/min-count" in (obj["metadata"].get("annotations") or {})
         )
@@ -143,11 +153,10 @@ class People:
             # What runs is not raised over the operator's head: pods beyond the grant would be there before it looked.
             least, most = int(obj["metadata"]["annotations"]["tidegate.dev/min-count"]), obj["spec"]["parallelism"]
             most = max(least, most) if not obj["spec"].get("suspend") else least + 2
-            change = {"spec": {"parallelism": self._chance.randint(least, most)}}
-            await self._client.patch(r.JOBS, obj["metadata"]["name"], change, obj["metadata"]["namespace"])
+            await self._patch(r.JOBS, obj, {"spec": {"parallelism": self._chance.randint(least, most)}})
 
     async def _delete(self) -> None:
-        resource = self._chance.choice([r.JOBS, r.JOBS, QUEUE_JOBS, r.PODS, WORKLOADS])
+        resource = self._chance.choice([r.JOBS, r.JOBS, QUEUE_JOBS, r.PODS, WORKLOADS, r.DEPLOYMENTS])
         obj = await self._some(resource)
         if obj is not None:
             await self._client.delete(resource, obj["metadata"]["name"], obj["metadata"]["namespace"])
@@ -158,19 +167,36 @@ class People:
             await self._active(obj, not obj["spec"].get("active", True))
 
     async def _active(self, obj: Object, active: bool) -> None:
-        meta = obj["metadata"]
-        await self._client.patch(WORKLOADS, meta["name"], {"spec": {"active": active}}, meta["namespace"])
-
-    async def _quota(self) -> None:
-        await self._client.patch(CLUSTER_QUEUES, self._chance.choice(_QUEUES), {"spec": self._rules()})
-
-    async def _stop(self) -> None:
-        stop = self._chance.choice(["None", "Hold", "HoldAndDrain"])
-        await self._client.patch(CLUSTER_QUEUES, self._chance.choice(_QUEUES), {"spec": {"stop": stop}})
+        await self._patch(WORKLOADS, obj, {"spec": {"active": active}})
 
     async def _disturb(self) -> None:
         """Somebody holds a Job that was let go."""
         obj = await self._some(r.JOBS, lambda obj: not obj["spec"].get("suspend"))
-        if obj is not None:
-            change = {"spec": {"suspend": True}}
-            await self._client.patch(r.JOBS, obj["metadata"]["name"], change, obj["metadata"]["namespace"])
+        await self._patch(r.JOBS, obj, {"spec": {"suspend": True}})
+
+    async def _roll_out(self) -> None:
+        """New pods come before the old ones go."""
+        version = {"metadata": {"labels": {"version": str(self._chance.randrange(100))}}}
+        await self._patch(r.DEPLOYMENTS, await self._some(r.DEPLOYMENTS), {"spec": {"template": version}})
+
+    # ── what they do to queues ──
+
+    async def _quota(self) -> None:
+        await self._client.patch(CLUSTER_QUEUES, self._chance.choice(_CLUSTER_QUEUES), {"spec": self._rules()})
+
+    async def _stop(self) -> None:
+        stop = self._chance.choice(["None", "Hold", "HoldAndDrain"])
+        await self._client.patch(CLUSTER_QUEUES, self._chance.choice(_CLUSTER_QUEUES), {"spec": {"stop": stop}})
+
+    async def _door(self) -> None:
+        """A namespace loses its Queue, with whatever runs there, or has it again."""
+        namespace = self._chance.choice(NAMESPACES)
+        if await self._some(QUEUES, lambda obj: obj["metadata"]["namespace"] == namespace):
+            await self._client.delete(QUEUES, "default", namespace)
+        else:
+            await self._open_door(namespace, _QUEUES[namespace])
+
+    async def _move(self) -> None:
+        """A Queue is put under another ClusterQueue."""
+        target = self._chance.choice((*_CLUSTER_QUEUES, "root"))
+        await self._patch(QUEUES, await self._some(QUEUES), {"spec": {"clusterQueue": target}})

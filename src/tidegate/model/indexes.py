@@ -1,4 +1,4 @@
-"""Completion indexes as text: `0,2-5,7`, as in status.completedIndexes."""
+"""Indexes of pods as text: `0,2-5,7`, as in a Job's status.completedIndexes."""
 
 from __future__ import annotations
 

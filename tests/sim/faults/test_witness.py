@@ -1,0 +1,179 @@
+"""The judge is judged: it sees every kind of breach, and blames nobody for what nobody could have known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tidegate.kube.wire import Object
+from tidegate.local.store import Change
+from tidegate.local.store.log import Row
+from tidegate.sim.faults.laws.witness import JOBS, PODS, WORKLOADS, Witness
+from tidegate.workloads import FLAVOR, POD_SET, WORKLOAD
+
+Json = Any
+CONFIG: dict[str, list[Object]] = {
+    "tidegate.dev/clusterqueues/": [
+        {
+            "metadata": {"name": "x"},
+            "spec": {"quotas": [{"flavor": "default", "resources": {"cpu": {"nominalQuota": "2"}}}]},
+        }
+    ],
+    "tidegate.dev/queues/": [{"metadata": {"name": "default", "namespace": "a"}, "spec": {"clusterQueue": "x"}}],
+}
+
+
+class Court:
+    """A witness of a queue of two cpus, and what is committed before its eyes."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.witness = Witness(lambda: self.now)
+        self.witness.start(lambda prefix: CONFIG.get(prefix, []))
+
+    def commit(self, prefix: str, obj: Object, *, deleted: bool = False) -> None:
+        key = f"{prefix}{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+        self.witness.heard(Change(Row(1, key, 1, msgspec.json.encode(obj)), deleted, None))
+
+    @property
+    def found(self) -> str:
+        return "; ".join(self.witness.breaches)
+
+
+def workload(name: str, count: int, granted: int, *, least: int | None = None, admitted: str = "12:00:00") -> Object:
+    pods = {"name": "main", "count": count, "minCount": count if least is None else least, "requests": {"cpu": "1"}}
+    said = {"type": "Admitted", "status": "True", "reason": "Granted", "observedGeneration": 1}
+    return {
+        "metadata": {"name": name, "namespace": "a", "generation": 1},
+        "spec": {"queue": "default", "podSets": [pods]},
+        "status": {
+            "podSets": [{"name": "main", "granted": granted, "flavors": {"default": granted}}] if granted else [],
+            "conditions": [{**said, "lastTransitionTime": f"2026-01-01T{admitted}Z"}] if granted else [],
+        },
+    }
+
+
+def pod(name: str, of: str, **metadata: Json) -> Object:
+    marks = {WORKLOAD: of, POD_SET: "main", FLAVOR: "default"}
+    container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
+    return {
+        "metadata": {"name": name, "namespace": "a", "annotations": marks, **metadata},
+        "spec": {"containers": [container]},
+    }
+
+
+def test_granted_beyond_the_quota() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 2))
+    assert not court.found
+    court.commit(WORKLOADS, workload("two", 1, 1))
+    assert "a/two" in court.found
+    assert "granted" in court.found
+
+
+def test_room_counts_until_pods_are_gone() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 2))
+    for number in range(2):
+        court.commit(PODS, pod(f"one-{number}", "one"))
+    court.commit(WORKLOADS, workload("one", 2, 0))
+    assert not court.found
+    court.commit(WORKLOADS, workload("two", 1, 1))
+    assert "in use" in court.found
+
+
+def test_more_pods_than_were_granted() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 1))
+    court.commit(PODS, pod("one-0", "one"))
+    assert not court.found
+    court.commit(PODS, pod("one-1", "one"))
+    assert "has 2 pods" in court.found
+
+
+def test_half_a_floor() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 1))
+    assert "floor" in court.found
+
+
+def test_admitted_twice() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 1))
+    court.commit(WORKLOADS, workload("one", 1, 1, admitted="12:00:07"))
+    assert "again" in court.found
+
+
+def test_two_pods_in_one_place_of_a_gang() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 2))
+    for number in range(2):
+        made = pod(f"one-{number}", "one")
+        made["metadata"]["annotations"]["tidegate.dev/task-index"] = "0"
+        court.commit(PODS, made)
+    assert "place 0" in court.found
+
+
+def of_a(kind: str) -> Json:
+    return {"ownerReferences": [{"apiVersion": "v1", "kind": kind, "name": "one", "controller": True}]}
+
+
+JOB: Object = {
+    "metadata": {"name": "one", "namespace": "a"},
+    "spec": {"parallelism": 1, "template": {"metadata": {"annotations": {FLAVOR: "default"}}, "spec": {}}},
+}
+HELD: Object = {**JOB, "spec": {**JOB["spec"], "suspend": True}}
+
+
+def test_pods_of_a_job_that_is_gone_are_nobodys_fault() -> None:
+    """A Job was deleted, and with it its Workload, while its controller was making its pods. They came, and were
+    collected; the operator was blamed for pods that nobody had granted."""
+    court = Court()
+    granted = workload("job-one", 1, 1)
+    court.commit(JOBS, JOB)
+    court.commit(WORKLOADS, granted)
+    court.commit(JOBS, JOB, deleted=True)
+    court.commit(WORKLOADS, granted, deleted=True)
+    court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))
+    assert not court.found
+
+
+def test_pods_of_a_job_whose_controller_was_behind_count_when_it_asks_for_them_again() -> None:
+    """A Job was let go and held again before its controller had made its pod, which then came and stayed a while."""
+    court = Court()
+    court.commit(JOBS, JOB)
+    court.commit(WORKLOADS, workload("job-one", 1, 1))
+    court.commit(JOBS, HELD)
+    court.commit(WORKLOADS, workload("job-one", 1, 0))
+    court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))
+    court.commit(WORKLOADS, workload("job-one", 1, 0))
+    assert not court.found
+    court.commit(WORKLOADS, workload("two", 2, 2))
+    assert not court.found
+    court.commit(JOBS, JOB)
+    assert "has 1 pods" in court.found
+
+
+def test_a_pod_under_way_as_its_gang_is_deleted() -> None:
+    """The QueueJob was deleted, its Workload with it, while the operator's last pod for it was on its way."""
+    court = Court()
+    court.commit(WORKLOADS, workload("queuejob-one", 1, 1))
+    court.commit(WORKLOADS, workload("queuejob-one", 1, 1), deleted=True)
+    court.commit(PODS, pod("one-0", "queuejob-one", **of_a("QueueJob")))
+    assert not court.found
+    court.now += 5
+    court.commit(WORKLOADS, workload("two", 2, 2))
+    assert not court.found, "it takes nobody's room"
+
+
+def test_an_operator_that_was_cut_off_goes_by_what_it_knew() -> None:
+    """People deleted a Workload while the operator could not hear of it. When it was back it lifted a gate at once; it
+    had kept the room for it. So long nobody is cut off, though, that this could happen two minutes later."""
+    for later_s, is_breach in ((60, False), (120, True)):
+        court = Court()
+        court.commit(WORKLOADS, workload("one", 1, 1))
+        court.commit(WORKLOADS, workload("one", 1, 1), deleted=True)
+        court.now += later_s
+        court.commit(PODS, pod("one-0", "one"))
+        assert bool(court.found) is is_breach
