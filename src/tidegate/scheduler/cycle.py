@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tidegate.model.kinds.cluster_queue import Ordering
+from tidegate.model.kinds.cluster_queue import Ordering, WithinQueue
 from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.line.asks import Ask, Placement, Row
 from tidegate.scheduler.line.fit import first_choice, place
@@ -110,14 +110,20 @@ class Cycle:
                 self.line.join_growth(holding)
 
     def _unsettles(self) -> bool:
-        """Whether a pass took something, or gave a node more than it deserves, which somebody else may now take."""
-        if len(self.draft.taken) > self._taken:
+        """Whether a pass took something, or gave something that somebody who waits may now take: of a node that holds
+        more than it deserves, or of somebody behind them in their own Queue."""
+        if len(self.draft.taken) > self._taken or any(map(self._may_take_within, self.line.set_aside_rows)):
             return True
         shares, deserved = self.draft.ledger.shares, self.draft.deserved
         above = (
             shares[node.index] > deserved.share(node) for queue in self._granted for node in queue.path if node.parent
         )
         return any(above) and (self.line.blocks or any(map(self._is_modest, self.line.set_aside_rows)))
+
+    def _may_take_within(self, row: Row) -> bool:
+        """Whether its first might take a floor that its own Queue was given in this pass."""
+        within = row.queue.rules.preemption.within_queue
+        return row.kind.is_floor and row.queue in self._granted and within is not WithinQueue.NEVER
 
     def _is_modest(self, row: Row) -> bool:
         """Whether its Queue would stay at or below what it deserves."""
