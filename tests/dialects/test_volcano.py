@@ -155,6 +155,16 @@ def test_queues_of_volcano_fit_into_those_above_them(objects: list[Json]) -> Non
                 assert limit <= specs[parent]["capability"].get(name, limit)
 
 
+def test_no_limit_is_above_one_higher_up() -> None:
+    def node(name: str, quota: Json, **spec: Json) -> Json:
+        quotas = [{"flavor": "default", "resources": {"cpu": quota}}]
+        return {"kind": "ClusterQueue", "metadata": {"name": name}, "spec": {"quotas": quotas, **spec}}
+
+    child = node("child", {"nominalQuota": "4", "borrowingLimit": "20"}, parent="company")
+    queues = TARGETS["volcano"](parse_tree([node("company", {"nominalQuota": "10"}), child])).objects
+    assert [queue["spec"]["capability"] for queue in queues] == [{"cpu": "10"}, {"cpu": "10"}]
+
+
 @pytest.mark.parametrize(("quota", "written"), [("2.5", "2"), ("3", "3")])
 def test_what_is_counted_is_written_in_whole_units(quota: str, written: str) -> None:
     resources = {"nvidia.com/gpu": {"nominalQuota": quota}, "cpu": {"nominalQuota": "1500m"}}
