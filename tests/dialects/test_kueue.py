@@ -141,3 +141,17 @@ def test_users_and_preemption_have_no_place_and_that_is_said() -> None:
     config = {"scheduler": "kueue", "jobs": [{"type": "job", "allow-preemption": False, "gangscheduling": ""}]}
     done = render(sample("Job"), Submission(user="u", job_type="job"), config)
     assert {note.about for note in done.notes if note.fate is Fate.DROPPED} == {"user", "allow-preemption"}
+
+
+@pytest.mark.parametrize("kind", ["SparkApplication", "ScheduledSparkApplication"])
+def test_what_kueue_would_not_count_of_spark_is_spelled_out(kind: str) -> None:
+    """Kueue counted no cores and no executors where the application leaves them to Spark's defaults."""
+    spark = sample(kind)
+    inner = spark["spec"].get("template", spark["spec"])
+    inner["driver"], inner["executor"] = {"memory": "1g"}, {"cores": 2, "memory": "1g"}
+    done = render(spark, {}, "kueue")
+    written = done.object["spec"].get("template", done.object["spec"])
+    assert written["driver"]["coreRequest"] == "1"
+    assert (written["executor"]["coreRequest"], written["executor"]["instances"]) == ("2", 2)
+    assert any(note.about.endswith("executor.memory") and "1433Mi" in note.message for note in done.notes)
+    assert render(done.object, {}, "kueue").object == done.object

@@ -11,7 +11,7 @@ from tests.dialects.trees import queue_objects
 from tests.model.jobs.samples import KINDS, sample
 from tidegate.dialects import DialectError, Submission, render
 from tidegate.dialects.queues import TARGETS, parse_tree
-from tidegate.model.quantity import Quantity
+from tidegate.model.quantity import ZERO, Quantity
 
 Json = Any
 
@@ -123,6 +123,68 @@ def test_queues_of_volcano_keep_the_rules_that_its_webhook_and_its_capacity_plug
             assert Quantity.parse(amount) <= Quantity.parse(due[resource])
         for resource, amount in (spec.get("capability") or {}).items():
             assert Quantity.parse(due.get(resource, "0")) <= Quantity.parse(amount)
+
+
+def _parts(spec: Json) -> dict[str, dict[str, Quantity]]:
+    """What is kept, deserved and allowed, by resource."""
+    stated = {"guarantee": (spec.get("guarantee") or {}).get("resource"), "deserved": spec.get("deserved")}
+    stated["capability"] = spec.get("capability")
+    return {part: {name: Quantity.parse(one) for name, one in (found or {}).items()} for part, found in stated.items()}
+
+
+@given(queue_objects())
+def test_queues_of_volcano_fit_into_those_above_them(objects: list[Json]) -> None:
+    """Volcano's webhook refused limits above a parent's, and children that keep what their parent does not keep."""
+    try:
+        queues = TARGETS["volcano"](parse_tree(objects)).objects
+    except DialectError:
+        return
+    specs = {queue["metadata"]["name"]: _parts(queue["spec"]) for queue in queues}
+    below: dict[str, list[str]] = {}
+    for queue in queues:
+        below.setdefault(queue["spec"]["parent"], []).append(queue["metadata"]["name"])
+    for parent, children in below.items():
+        if parent == "root":
+            continue
+        for part in ("guarantee", "deserved"):
+            for name in {name for child in children for name in specs[child][part]}:
+                together = sum((specs[child][part].get(name, ZERO) for child in children), ZERO)
+                assert together <= specs[parent][part][name]
+        for child in children:
+            for name, limit in specs[child]["capability"].items():
+                assert limit <= specs[parent]["capability"].get(name, limit)
+
+
+def test_no_limit_is_above_one_higher_up() -> None:
+    def node(name: str, quota: Json, **spec: Json) -> Json:
+        quotas = [{"flavor": "default", "resources": {"cpu": quota}}]
+        return {"kind": "ClusterQueue", "metadata": {"name": name}, "spec": {"quotas": quotas, **spec}}
+
+    child = node("child", {"nominalQuota": "4", "borrowingLimit": "20"}, parent="company")
+    queues = TARGETS["volcano"](parse_tree([node("company", {"nominalQuota": "10"}), child])).objects
+    assert [queue["spec"]["capability"] for queue in queues] == [{"cpu": "10"}, {"cpu": "10"}]
+
+
+@pytest.mark.parametrize(("quota", "written"), [("2.5", "2"), ("3", "3")])
+def test_what_is_counted_is_written_in_whole_units(quota: str, written: str) -> None:
+    resources = {"nvidia.com/gpu": {"nominalQuota": quota}, "cpu": {"nominalQuota": "1500m"}}
+    quotas = [{"flavor": "default", "resources": resources}]
+    done = TARGETS["volcano"](
+        parse_tree([{"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"quotas": quotas}}])
+    )
+    assert done.objects[0]["spec"]["deserved"] == {"cpu": "1500m", "nvidia.com/gpu": written}
+    assert any(note.about.endswith(" nvidia.com/gpu") for note in done.notes) == (quota != written)
+
+
+def test_a_tree_deeper_than_volcano_takes_says_so() -> None:
+    nodes: list[Json] = [{"kind": "ClusterQueue", "metadata": {"name": "n0"}, "spec": {}}]
+    nodes += [
+        {"kind": "ClusterQueue", "metadata": {"name": f"n{level}"}, "spec": {"parent": f"n{level - 1}"}}
+        for level in range(1, 5)
+    ]
+    assert "depth" not in {note.about for note in TARGETS["volcano"](parse_tree(nodes)).notes}
+    door = {"kind": "Queue", "metadata": {"namespace": "a", "name": "q"}, "spec": {"clusterQueue": "n4"}}
+    assert "depth" in {note.about for note in TARGETS["volcano"](parse_tree([*nodes, door])).notes}
 
 
 def test_two_queues_that_volcano_would_call_alike_are_refused() -> None:
