@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tidegate.sim.faults import play
+from tidegate.sim.faults import busy_hour, play
 
 SEEDS = int(os.environ.get("TIDEGATE_SEEDS", "8"))
 
@@ -16,6 +16,16 @@ SEEDS = int(os.environ.get("TIDEGATE_SEEDS", "8"))
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_fault_breaks_a_law(seed: int) -> None:
     play(seed).check()
+
+
+@pytest.mark.parametrize("seed", range(max(1, SEEDS // 100)))
+def test_operators_die_at_any_moment_of_a_busy_hour(seed: int) -> None:
+    """What is in use is what runs, nothing is admitted twice, and everything ends that can."""
+    hour = busy_hour(seed)
+    hour.check()
+    assert hour.seconds > 3000
+    assert hour.faults["kill"] > 10
+    assert len(hour.admissions) > 20
 
 
 def test_the_same_seed_is_the_same_history() -> None:

@@ -9,6 +9,6 @@ so that minutes pass in milliseconds and the same seed is the same history. Repl
 `python -m tidegate.sim.faults SEED`.
 """
 
-from tidegate.sim.faults.playing import Broken, History, play
+from tidegate.sim.faults.playing import Broken, History, busy_hour, play
 
-__all__ = ["Broken", "History", "play"]
+__all__ = ["Broken", "History", "busy_hour", "play"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from tidegate.sim.faults.operators import Operators
 from tidegate.sim.faults.server import SimulatedServer, a_folder
 
 _ACTS = 24
+_ACTS_AN_HOUR = 240
 _PAUSE_S = 4.0
 _QUIET_S = 60.0
 """Longer than anybody waits before trying again."""
@@ -51,20 +52,25 @@ class History:
             raise Broken(f"seed {self.seed} broke {len(self.breaches)} times:\n  {told}\nReplay it: {again}")
 
 
-def play(seed: int, *, acts: int = _ACTS) -> History:
-    """The history of a seed, the same every time."""
+def play(seed: int, *, acts: int = _ACTS, pause_s: float = _PAUSE_S) -> History:
+    """The history of a seed, the same every time: so much happens, with so long in between at most."""
     with a_folder() as folder:
         before = random.getstate()
         # Uids, suffixes of names and back-offs come from here, wherever in the product they are drawn.
         random.seed(seed)
         try:
-            history: History = run(partial(_play, History(seed), folder, acts))
+            history: History = run(partial(_play, History(seed), folder, acts, pause_s))
             return history
         finally:
             random.setstate(before)
 
 
-async def _play(history: History, folder: Path, acts: int, loop: VirtualLoop) -> History:
+def busy_hour(seed: int) -> History:
+    """An hour in which something happens every quarter of a minute, and operators die again and again."""
+    return play(seed, acts=_ACTS_AN_HOUR, pause_s=3 * 3600 / _ACTS_AN_HOUR)
+
+
+async def _play(history: History, folder: Path, acts: int, pause_s: float, loop: VirtualLoop) -> History:
     chance = Random(history.seed)
     weather = Weather(
         requests=chance.choice((6, 15, 40)),
@@ -83,7 +89,8 @@ async def _play(history: History, folder: Path, acts: int, loop: VirtualLoop) ->
     await nodes.open()
     await people.open()
     operators.start()
-    await _trouble(acts, chance, people, nodes, operators)
+    pauses = (chance.random() ** 2 * pause_s for _ in range(acts))
+    await _trouble(pauses, chance, people, nodes, operators)
     operators.calm()
     nodes.going_on.clear()
     await _quiet(witness, loop)
@@ -103,7 +110,7 @@ async def _play(history: History, folder: Path, acts: int, loop: VirtualLoop) ->
     return history
 
 
-async def _trouble(acts: int, chance: Random, people: People, nodes: Nodes, operators: Operators) -> None:
+async def _trouble(pauses: Iterable[float], chance: Random, people: People, nodes: Nodes, operators: Operators) -> None:
     """People act, and in between operators die, are cut off, and nodes are lost."""
     background: list[asyncio.Task[None]] = []
     happens: list[tuple[int, Callable[[], Coroutine[Any, Any, None]]]] = [
@@ -112,8 +119,8 @@ async def _trouble(acts: int, chance: Random, people: People, nodes: Nodes, oper
         (1, nodes.lose_one),
         (20, people.act),
     ]
-    for _ in range(acts):
-        await asyncio.sleep(chance.random() ** 2 * _PAUSE_S)
+    for pause_s in pauses:
+        await asyncio.sleep(pause_s)
         (what,) = chance.choices([act for _, act in happens], [weight for weight, _ in happens])
         if what in (operators.part, nodes.lose_one):
             background.append(asyncio.ensure_future(what()))
