@@ -14,6 +14,7 @@ from tidegate.controller.applications.form import allowances, wanted_form
 from tidegate.controller.applications.pods_of_job import job_status, to_do
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.controller.seen.workloads import Facts, seen_workload
+from tidegate.controller.underway import Urgency
 from tidegate.controller.watch.latest import Latest
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube import resources as r
@@ -151,6 +152,7 @@ async def test_a_gang_that_lost_a_member_is_over_when_the_others_are(house: Hous
 
 
 WHEN = "2026-01-01T00:00:00Z"
+NOTHING = WorkloadStatus()
 
 
 class Late:
@@ -184,10 +186,13 @@ async def test_a_write_without_an_answer_does_not_take_effect_later(house: House
     latest = Latest(informer)
     following = asyncio.create_task(informer.run())
     await informer.synced()
-    writer, key = StatusWriter(client, latest), (house.namespace, "w")
-    assert await writer.write({key: (informer.get("w", house.namespace), WorkloadStatus(state=State.ADMITTED))}) == {
-        key
-    }
+    writer, key = StatusWriter(client, latest, lambda step, is_newest: None), (house.namespace, "w")
+    async with asyncio.TaskGroup() as group:
+        writer.open(group)
+        admitted = WorkloadStatus(state=State.ADMITTED)
+        writer.underway.put(key, informer.get("w", house.namespace), NOTHING, admitted, urgency=Urgency.TELLS)
+        writer.push()
+    assert await writer.forget() == {key}
     assert await writer.make_sure() == {key}
     assert await wire.arrive() == 409
     following.cancel()
@@ -209,7 +214,11 @@ async def test_a_status_carries_the_version_it_was_made_from_and_not_one_heard_o
     informer.on_change(lambda old, new: heard.set() if (new or {}).get("status") else None)
     await house.client.patch(WORKLOADS, "w", {"status": {"conditions": [over]}}, house.namespace, subresource="status")
     await heard.wait()
-    writer, key = StatusWriter(house.client, Latest(informer)), (house.namespace, "w")
-    assert await writer.write({key: (made_from, WorkloadStatus(state=State.ADMITTED))}) == {key}
+    writer, key = StatusWriter(house.client, Latest(informer), lambda step, is_newest: None), (house.namespace, "w")
+    async with asyncio.TaskGroup() as group:
+        writer.open(group)
+        writer.underway.put(key, made_from, NOTHING, WorkloadStatus(state=State.ADMITTED), urgency=Urgency.TELLS)
+        writer.push()
+    assert writer.unsure == {key: False}
     following.cancel()
     assert (await house.get(WORKLOADS, "w"))["status"]["conditions"][0]["reason"] == "ByHand"

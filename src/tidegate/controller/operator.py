@@ -58,8 +58,9 @@ _log = logging.getLogger(__name__)
 _RETRY_S = 1.0
 _SOON_S = 0.1
 """After a conflict: by then the other's write has been heard of."""
-_GATHER_MOST_S = 0.05
-"""Between cycles, at most: as long as the last one took, so that what happens meanwhile is looked at together."""
+_GATHER_S = (0.02, 0.1)
+"""Between cycles, at least and at most: as long as the last one took, so that what happens meanwhile is looked at
+together."""
 
 
 class Operator:
@@ -124,8 +125,8 @@ class Operator:
             self._changes.listen(self.cache, self._applications.workload_key)
             while True:
                 wait_s = await self._turn()
-                await asyncio.sleep(min(self._cycle_s, _GATHER_MOST_S))  # Whatever happens, others get their turn.
                 await self._changes.wait(wait_s)
+                await asyncio.sleep(sorted((*_GATHER_S, self._cycle_s))[1])
 
     async def _turn(self) -> float | None:
         """One cycle; how long nothing need be done if nothing happens."""

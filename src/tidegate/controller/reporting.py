@@ -76,8 +76,6 @@ class Reporting:
         self.due |= len(due) > _TOLD_AT_ONCE
         assert self._group is not None
         self._writing = self._group.create_task(self._write_queues(plan, now))
-        spent = asyncio.get_running_loop().time() - self._at
-        self._pause_s = min(max(_PAUSE_S, 9 * spent), _PAUSE_MOST_S)
 
     async def _write_queues(self, plan: Plan, now: int) -> None:
         try:
@@ -87,6 +85,8 @@ class Reporting:
             written = False
         finally:
             self._writing = None
+        spent = asyncio.get_running_loop().time() - self._at
+        self._pause_s = min(max(_PAUSE_S, 9 * spent), _PAUSE_MOST_S)
         if not written:
             self.due = True
             self._wake()

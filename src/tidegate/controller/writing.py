@@ -21,10 +21,10 @@ from tidegate.model.kinds.workload import WorkloadStatus
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 32
-_IN_PASSING = 8
+_IN_PASSING = 4
 """What only tells is sent while fewer than so many are under way: whoever is given something does not wait for it."""
-_IN_PASSING_LEAST = 2
-"""But so many at least always are."""
+_IN_PASSING_LEAST = 1
+"""But so many always may be."""
 FENCE = "tidegate.dev/asked-again"
 """Annotation of a Workload: the version that a write without an answer was made from."""
 
