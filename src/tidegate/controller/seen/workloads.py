@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import structs
 
 from tidegate.model.jobs import Outcome
 from tidegate.model.kinds.shape import Condition, ConditionStatus
@@ -85,9 +87,9 @@ def being_let_go(seen: SeenWorkload, going: SeenWorkload) -> SeenWorkload:
     def with_starts(each: SeenPodSet) -> SeenPodSet:
         there, coming = each.present, starts.get(each.name, {})
         most = {flavor: max(there.get(flavor, 0), coming.get(flavor, 0)) for flavor in sorted({*there, *coming})}
-        return replace(each, present={flavor: count for flavor, count in most.items() if count})
+        return structs.replace(each, present={flavor: count for flavor, count in most.items() if count})
 
-    return replace(seen, pod_sets=tuple(map(with_starts, seen.pod_sets)))
+    return structs.replace(seen, pod_sets=tuple(map(with_starts, seen.pod_sets)))
 
 
 def ends_by(workload: Workload) -> Instant | None:
