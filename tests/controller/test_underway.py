@@ -11,7 +11,7 @@ from msgspec import structs
 from tests.controller.test_hazards import workload
 from tidegate.controller.underway import Step, Underway, Urgency, room_of
 from tidegate.model.kinds.shape import ConditionStatus
-from tidegate.model.kinds.workload import PodSetStatus, WorkloadStatus
+from tidegate.model.kinds.workload import PodSetStatus, ReclaimedPods, WorkloadStatus
 from tidegate.scheduler import Plan
 
 QUOTA = {"a": 6, "b": 4}
@@ -143,6 +143,29 @@ def test_one_that_others_call_finished_holds_nothing_and_nobody_waits_for_the_re
     underway.put(("n", "a"), obj("a"), NOTHING, status({"a": 6}), urgency=Urgency.TELLS)
     sent = [underway.next(Urgency.REPORTS) for _ in range(2)]
     assert [found[0].key[1] for found in sent if found is not None] == ["a", "b"], "and grants come first"
+
+
+def test_what_ended_is_written_before_its_room_is_given() -> None:
+    """Two pods had ended, of which the status did not tell yet: whoever read it took the Job for one that starts two
+    more, and their room was another's already."""
+    ended = structs.replace(status({"a": 1}), reclaimed_pod_set_pods=(ReclaimedPods(name="main", count=2),))
+    underway = Underway()
+    underway.put(("n", "a"), obj("a"), NOTHING, status({"a": 2}), urgency=Urgency.TELLS)
+    underway.put(("n", "b"), obj("b"), status({"a": 1}), ended, urgency=Urgency.TELLS)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert found[0].key == ("n", "b")
+    assert underway.next(Urgency.REPORTS) is None
+
+
+def test_one_of_which_pods_ended_is_admitted_again_in_one_write() -> None:
+    pods = (ReclaimedPods(name="main", count=2),)
+    evicted, back = (structs.replace(status(each), reclaimed_pod_set_pods=pods) for each in ({}, {"a": 1}))
+    underway = Underway()
+    underway.put(("n", "a"), obj("a"), evicted, back, urgency=Urgency.TELLS)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert (found[0].status, found[0].urgency) == (back, Urgency.GIVES)
 
 
 def test_words_that_were_not_sent_are_forgotten_and_grants_are_not() -> None:

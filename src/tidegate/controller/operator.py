@@ -239,6 +239,7 @@ class Operator:
         status = status_of(workload, seen, replace(news, outcome=facts.outcome), now)
         if told or status != workload.status or not raw.get("status"):
             self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, told=told)
+            self._deadlines.expect(key, self._looking.deadline(key))
 
     def _written(self, step: Step, is_newest: bool) -> None:
         """The server has a status: say so, and carry it out. What others said since was hidden by what was assumed."""

@@ -19,7 +19,8 @@ from tidegate.model.kinds.workload import PodSetStatus, WorkloadStatus
 from tidegate.scheduler import Plan
 
 Room = dict[tuple[str, str, bool], int]
-"""Pods by pod set and flavor: those granted, and (True) those of them that may start."""
+"""Pods by pod set and flavor: those granted, and (True) those of them that may start. Without a flavor, as less than
+nothing, those that have ended: an application that may still start them takes their room."""
 
 
 class Urgency(IntEnum):
@@ -117,7 +118,9 @@ class Underway:
         rises, falls = _change(room_of(chain.before_last()), room)
         if rises and falls:
             # Who loses and is given at once loses first, like everybody.
-            self._take(chain, replace(step, status=_at_most(status, room_of(chain.before_last())), told=()))
+            first = _at_most(status, room_of(chain.before_last()))
+            self._take(chain, replace(step, status=first, told=()))
+            rises = room_of(first) != room
         if not rises and (falls or chain.takes is not None):
             chain.last = None
             self._take(chain, step)
@@ -207,10 +210,10 @@ class Underway:
 
 def room_of(status: WorkloadStatus) -> Room:
     """What a Workload with this status holds in the eyes of somebody who knows nothing else."""
+    room: Room = {(each.name, "", True): -each.count for each in status.reclaimed_pod_set_pods}
     flags = {each.type for each in status.conditions if each.status is ConditionStatus.TRUE}
     if "Admitted" not in flags or "Finished" in flags:
-        return {}
-    room: Room = {}
+        return room
     for each in status.pod_sets:
         for flavor, count in each.flavors.items():
             if count:
@@ -221,8 +224,8 @@ def room_of(status: WorkloadStatus) -> Room:
 
 def _change(before: Room, after: Room) -> tuple[bool, bool]:
     """Whether anything rises, and whether anything falls."""
-    rises = any(count > before.get(cell, 0) for cell, count in after.items())
-    return rises, any(count > after.get(cell, 0) for cell, count in before.items())
+    differences = {after.get(cell, 0) - before.get(cell, 0) for cell in {*before, *after}}
+    return max(differences, default=0) > 0, min(differences, default=0) < 0
 
 
 def _at_most(status: WorkloadStatus, room: Room) -> WorkloadStatus:
