@@ -6,6 +6,7 @@
 `mix` is Kueue's own baseline: 5 cohorts of 6 ClusterQueues, each with 350 small, 100 medium and 50 large Workloads
 that come at a steady pace. `runner` plays the rest of the world in a process of its own, as Kueue's does: it creates
 them, and says that they have finished so long after they were admitted. With no overhead at all the mix takes 66 s,
-since the quota has no room for more at a time; so how fast the operator can be is measured apart, where everything
-fits: `burst`. What a server can take at most, `limit`, is the same writes by a client that decides nothing.
+since the quota has no room for more at a time; the table shows how many times as long it took. How fast the operator
+can be is measured apart, where everything fits: `burst`. What a server can take at most, `limit`, is the same writes by
+a client that decides nothing; admissions are shown as a part of it too.
 """

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measures import Row
-from benchmarks.operator.mix import NAMESPACE, queues
+from benchmarks.operator.mix import NAMESPACE, least_seconds, queues
 from tests.harness import Cluster, Embedded, RealKube, missing_programs, processes
 from tidegate.controller.bootstrap import install_kinds
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
@@ -28,6 +28,12 @@ SERVERS = ("real", "embedded")
 TITLES = {"real": "etcd + kube-apiserver", "embedded": "embedded"}
 PATIENCE_S = 1200
 PLENTY = 1_000_000
+LIMIT = "bare client: status writes, the limit of admissions"
+RATIOS = {
+    "… admissions of those that fit": "… admissions of those that fit, of the limit",
+    "… admissions": "… admissions, of the limit",
+}
+"""Rows that are also shown as a part of what the bare client wrote in the same run."""
 
 
 @contextmanager
@@ -85,7 +91,7 @@ def limit(name: str, share: float) -> Iterator[Row]:
         asyncio.run(furnish(cluster, nominal=20))
         seen = told(runner(cluster, "limit", share))
     yield Row("bare client: creates", seen["count"] / seen["create_s"], "/s")
-    yield Row("bare client: status writes, the limit of admissions", seen["count"] / seen["status_s"], "/s")
+    yield Row(LIMIT, seen["count"] / seen["status_s"], "/s")
 
 
 def burst(name: str, share: float) -> Iterator[Row]:
@@ -117,6 +123,7 @@ def mix(name: str, share: float) -> Iterator[Row]:
     yield Row(
         f"Kueue's baseline, {seen['count']:,}: first arrival to last admission", seen["seconds"], "s", smaller=True
     )
+    yield Row("… of the least that the mix can take", seen["seconds"] / least_seconds(share), "×", smaller=True)
     yield Row("… admissions", seen["count"] / seen["seconds"], "/s")
     yield Row("… creation to admission, p50", seen["p50"], "s", smaller=True)
     yield Row("… creation to admission, p99", seen["p99"], "s", smaller=True)
@@ -128,6 +135,17 @@ def mix(name: str, share: float) -> Iterator[Row]:
 
 
 GROUPS = {"limit": limit, "burst": burst, "mix": mix}
+
+
+def ratios(rows: dict[str, dict[str, Row]]) -> dict[str, dict[str, Row]]:
+    """The same rows, with those beside them that compare with the bare client of the same run."""
+    shown: dict[str, dict[str, Row]] = {}
+    limits = rows.get(LIMIT, {})
+    for title, found in rows.items():
+        shown[title] = found
+        if (ratio := RATIOS.get(title)) and limits:
+            shown[ratio] = {name: Row(ratio, row.value / limits[name].value, "×") for name, row in found.items()}
+    return shown
 
 
 def main() -> int:
@@ -150,7 +168,7 @@ def main() -> int:
             for row in GROUPS[group](name, 0.1 if given.quick else 1.0):
                 rows.setdefault(row.name, {})[name] = row
     print("| | " + " | ".join(TITLES[name] for name in servers) + " |\n|---|" + "--:|" * len(servers))
-    for title, found in rows.items():
+    for title, found in ratios(rows).items():
         shown = [
             f"{found[name].value:,.{0 if found[name].value >= 100 else 2}f} {found[name].unit}" for name in servers
         ]

@@ -77,5 +77,11 @@ def arrivals(share: float) -> list[Arrival]:
     return sorted(found, key=lambda one: (one.at_s, one.name))
 
 
+def least_seconds(share: float, *, nominal: int = 20) -> float:
+    """How long the mix takes with no overhead at all: all the work there is, over the quota."""
+    work = sum(round(shape.count * share) * shape.cpu * shape.runs_s for shape in SHAPES)
+    return work / nominal
+
+
 def _object(kind: str, name: str, spec: Json, **metadata: str) -> Json:
     return {"apiVersion": API, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}

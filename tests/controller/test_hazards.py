@@ -13,7 +13,8 @@ from tests.model.jobs.samples import sample
 from tidegate.controller.applications.form import allowances, wanted_form
 from tidegate.controller.applications.pods_of_job import job_status, to_do
 from tidegate.controller.kinds import WORKLOADS
-from tidegate.controller.seen.workloads import Facts, seen_workload
+from tidegate.controller.seen.workloads import Facts, being_let_go, seen_workload
+from tidegate.controller.underway import Urgency
 from tidegate.controller.watch.latest import Latest
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube import resources as r
@@ -129,6 +130,18 @@ def test_a_pod_that_goes_has_a_successor_though_it_is_still_there() -> None:
     assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 1})
 
 
+def test_what_is_being_let_go_counts_before_it_is() -> None:
+    """A Job was being let go when it was evicted: planned with nothing of it there, its room went to another at once,
+    and then its server answered."""
+    evicted = structs.replace(workload(), status=WorkloadStatus())
+    going = seen(granted={"spot": 2, "default": 1}, held={"spot": 1})
+    (pods,) = being_let_go(seen_workload(evicted, Facts()), going).pod_sets
+    assert pods.present == {"default": 1, "spot": 1}, "what is held does not start"
+    there = seen_workload(evicted, Facts(let_go={"main": LetGo(3, "spot")}))
+    (pods,) = being_let_go(there, going).pod_sets
+    assert pods.present == {"default": 1, "spot": 3}
+
+
 def test_a_smaller_application_takes_back_what_ended() -> None:
     """Of five, two had ended and three were still to do; then it was made three at a time. Counted on as ended, two of
     its places were given away while it ran all three."""
@@ -151,6 +164,7 @@ async def test_a_gang_that_lost_a_member_is_over_when_the_others_are(house: Hous
 
 
 WHEN = "2026-01-01T00:00:00Z"
+NOTHING = WorkloadStatus()
 
 
 class Late:
@@ -184,10 +198,15 @@ async def test_a_write_without_an_answer_does_not_take_effect_later(house: House
     latest = Latest(informer)
     following = asyncio.create_task(informer.run())
     await informer.synced()
-    writer, key = StatusWriter(client, latest), (house.namespace, "w")
-    assert await writer.write({key: (informer.get("w", house.namespace), WorkloadStatus(state=State.ADMITTED))}) == {
-        key
-    }
+    writer, key = StatusWriter(client, latest, lambda step, is_newest: None), (house.namespace, "w")
+    async with asyncio.TaskGroup() as group:
+        writer.open(group)
+        admitted = WorkloadStatus(state=State.ADMITTED)
+        made_from = informer.get("w", house.namespace)
+        assert made_from is not None
+        writer.underway.put(key, made_from, NOTHING, admitted, urgency=Urgency.TELLS)
+        writer.push()
+    assert await writer.forget() == {key}
     assert await writer.make_sure() == {key}
     assert await wire.arrive() == 409
     following.cancel()
@@ -209,7 +228,11 @@ async def test_a_status_carries_the_version_it_was_made_from_and_not_one_heard_o
     informer.on_change(lambda old, new: heard.set() if (new or {}).get("status") else None)
     await house.client.patch(WORKLOADS, "w", {"status": {"conditions": [over]}}, house.namespace, subresource="status")
     await heard.wait()
-    writer, key = StatusWriter(house.client, Latest(informer)), (house.namespace, "w")
-    assert await writer.write({key: (made_from, WorkloadStatus(state=State.ADMITTED))}) == {key}
+    writer, key = StatusWriter(house.client, Latest(informer), lambda step, is_newest: None), (house.namespace, "w")
+    async with asyncio.TaskGroup() as group:
+        writer.open(group)
+        writer.underway.put(key, made_from, NOTHING, WorkloadStatus(state=State.ADMITTED), urgency=Urgency.TELLS)
+        writer.push()
+    assert writer.unsure == {key: False}
     following.cancel()
     assert (await house.get(WORKLOADS, "w"))["status"]["conditions"][0]["reason"] == "ByHand"

@@ -1,10 +1,13 @@
-"""Doing many things at a time, each for a Workload of its own: what goes wrong with one is its own trouble."""
+"""Doing things for Workloads beside the circle: many at a time, for one Workload one after another.
+
+What goes wrong with one is its own trouble.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,21 +28,42 @@ class Deed:
     """Something to be done for one Workload, and what to do if it is to be tried again."""
 
     key: Key
+    what: str
+    """Of two that wait and are the same, the later is done."""
     work: Callable[[], Coroutine[Any, Any, None]]
     again: Callable[[], None]
 
 
-async def do_all(deeds: Iterable[Deed]) -> None:
-    """Do all of these, some at a time; those that failed are tried again later."""
-    limit = asyncio.Semaphore(_AT_ONCE)
+class Doing:
+    """Deeds under way, and those that wait for one of the same Workload."""
 
-    async def one(deed: Deed) -> None:
-        async with limit:
-            wait_s = await _failed(deed)
-        if wait_s is not None:
-            asyncio.get_running_loop().call_later(wait_s, deed.again)
+    def __init__(self) -> None:
+        self._group: asyncio.TaskGroup | None = None
+        self._limit = asyncio.Semaphore(_AT_ONCE)
+        self._waiting: dict[Key, dict[str, Deed]] = {}
+        """Of every Workload for which something is done now."""
 
-    await asyncio.gather(*map(one, deeds))
+    def open(self, group: asyncio.TaskGroup) -> None:
+        """Where deeds are done."""
+        self._group = group
+
+    def do(self, deed: Deed) -> None:
+        """Do this, as soon as may be."""
+        assert self._group is not None
+        busy = deed.key in self._waiting
+        self._waiting.setdefault(deed.key, {})[deed.what] = deed
+        if not busy:
+            self._group.create_task(self._all_of(deed.key))
+
+    async def _all_of(self, key: Key) -> None:
+        waiting = self._waiting[key]
+        while waiting:
+            async with self._limit:
+                deed = waiting.pop(next(iter(waiting)))
+                wait_s = await _failed(deed)
+            if wait_s is not None:
+                asyncio.get_running_loop().call_later(wait_s, deed.again)
+        del self._waiting[key]
 
 
 async def _failed(deed: Deed) -> float | None:

@@ -6,15 +6,26 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
+from msgspec import structs
+
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.kinds import Key, name_of
-from tidegate.controller.seen.workloads import Facts, ends_by, holds, is_over, left_over, seen_workload
+from tidegate.controller.seen.workloads import (
+    Facts,
+    being_let_go,
+    ends_by,
+    holds,
+    is_over,
+    left_over,
+    seen_workload,
+)
 from tidegate.controller.watch.cache import Cache, Followed
 from tidegate.kube.wire import Object
 from tidegate.model.codec import read
 from tidegate.model.jobs import JobError, Outcome, outcome, podsets
 from tidegate.model.kinds import Workload
+from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.workloads import PodFacts, let_go, pod_facts, pod_set_of
@@ -29,11 +40,22 @@ _REMEMBERED = 50_000
 class Looking:
     """Reads the cache; a Workload that has not changed is decoded once."""
 
-    def __init__(self, cache: Cache, applications: Applications, gated: GatedPods, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        applications: Applications,
+        gated: GatedPods,
+        clock: Callable[[], float],
+        assumed: Callable[[Key], WorkloadStatus | None] = lambda key: None,
+    ) -> None:
+        """`assumed`: the status of a Workload that is decided and not known to be written, if there is one."""
         self._cache = cache
         self._applications = applications
         self._gated = gated
         self._clock = clock
+        self._assumed = assumed
+        self.going: dict[Key, SeenWorkload] = {}
+        """Workloads whose applications are being let go, and with what."""
         self._decoded: dict[Key, tuple[Object, Workload]] = {}
         self._pods: dict[str, tuple[Object, PodFacts]] = {}
         """By uid."""
@@ -41,13 +63,18 @@ class Looking:
         """What a Workload's application said when it was last looked at."""
 
     def workload(self, key: Key) -> Workload | None:
-        """As the server has it, or as we wrote it last; None where there is none that can be read."""
+        """As it is when everything that was decided is written; None where there is none that can be read."""
+        workload, status = self.written(key), self._assumed(key)
+        return workload if workload is None or status is None else structs.replace(workload, status=status)
+
+    def written(self, key: Key) -> Workload | None:
+        """As the server has it, as far as is known."""
         raw = self._cache.workloads.get(key)
         if raw is None:
             self._decoded.pop(key, None)
             return None
         known = self._decoded.get(key)
-        if known is None or known[0] is not raw:
+        if known is None or (known[0] is not raw and not _is_same(known[0], raw)):
             try:
                 known = self._decoded[key] = (raw, read(Workload, raw))
             except ManifestError as error:
@@ -58,11 +85,23 @@ class Looking:
     def seen(self, key: Key) -> SeenWorkload | None:
         """What there is of a Workload, for the planner; None where it neither asks nor takes room."""
         workload = self.workload(key)
-        if workload is None:
-            self._told.pop(key, None)
-            return left_over(name_of(key), [self._pod(pod) for pod in self._cache.pods_of(name_of(key))])
+        if workload is not None:
+            return self._seen(workload, self.going.get(key))
+        self._told.pop(key, None)
+        self.going.pop(key, None)
+        return left_over(name_of(key), [self._pod(pod) for pod in self._cache.pods_of(name_of(key))])
+
+    def granted(self, key: Key) -> tuple[Workload, SeenWorkload] | None:
+        """A Workload as the server has it, for whoever carries out what it is granted."""
+        workload = self.written(key)
+        seen = self._seen(workload) if workload is not None else None
+        return None if workload is None or seen is None else (workload, seen)
+
+    def _seen(self, workload: Workload, going: SeenWorkload | None = None) -> SeenWorkload | None:
         facts = self.facts(workload)
         seen = seen_workload(workload, facts)
+        if going is not None:
+            seen = being_let_go(seen, going)
         if is_over(workload, facts) and not any(each.present for each in seen.pod_sets):
             return None
         return seen
@@ -134,3 +173,10 @@ class Looking:
             fact if fact.pod_set else replace(fact, pod_set=pod_set_of(shapes, pod))
             for fact, pod in zip(facts, pods, strict=True)
         )
+
+
+def _is_same(one: Object, two: Object) -> bool:
+    """Whether these are one object at one version."""
+    return all(
+        one["metadata"].get(name) == two["metadata"].get(name) is not None for name in ("resourceVersion", "uid")
+    )

@@ -1,11 +1,17 @@
-"""Writing statuses of Workloads: with the version they were made from, and the truth read again when that fails."""
+"""Writing statuses of Workloads: each with the version it was made from, while the next are planned already.
+
+What fails stops everything: nothing more is sent, what was not sent is forgotten, and the truth is read again before
+anything more is planned.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
-from tidegate.controller.kinds import WORKLOADS, Key
+from tidegate.controller.kinds import WORKLOADS, Key, key_of
+from tidegate.controller.underway import Step, Underway, Urgency
 from tidegate.controller.watch.latest import Latest
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
@@ -15,48 +21,90 @@ from tidegate.model.kinds.workload import WorkloadStatus
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 32
+_IN_PASSING = 4
+"""What only tells is sent while fewer than so many are under way: whoever is given something does not wait for it."""
+_IN_PASSING_LEAST = 1
+"""But so many always may be."""
 FENCE = "tidegate.dev/asked-again"
 """Annotation of a Workload: the version that a write without an answer was made from."""
 
 
 class StatusWriter:
-    """The one writer of Workloads' statuses."""
+    """The one writer of Workloads' statuses. Its tasks are in the group that it is opened with."""
 
-    def __init__(self, client: Client, workloads: Latest) -> None:
+    def __init__(self, client: Client, workloads: Latest, written: Callable[[Step, bool], None]) -> None:
+        """`written` is called with each step that the server has taken, and whether nothing newer was heard of."""
         self._client = client
         self._workloads = workloads
+        self._written = written
+        self._group: asyncio.TaskGroup | None = None
+        self.underway = Underway()
         self.unsure: dict[Key, bool] = {}
         """Whose write failed, and whether it had no answer. Nothing may be planned before they were read again."""
+        self.failed: Callable[[], None] = lambda: None
+        """Called when something has become unsure."""
+        self._sent = [0, 0]
+        """Under way: what changes somebody's room, and what only tells."""
+        self._still = asyncio.Event()
+        self._still.set()
+        self._own: dict[Key, str] = {}
 
-    async def write(self, statuses: dict[Key, tuple[Object, WorkloadStatus]]) -> set[Key]:
-        """Write these, each with the object that it was made from, by whose version the server knows whether somebody
-        else has said something since; which of them could not be."""
-        limit = asyncio.Semaphore(_AT_ONCE)
+    def open(self, group: asyncio.TaskGroup) -> None:
+        """From now on what is put is sent."""
+        self._group = group
 
-        async def one(key: Key) -> bool:
-            async with limit:
-                return await self._one(key, *statuses[key])
+    def is_own(self, obj: Object) -> bool:
+        """Whether this is what the server answered to our last write, so that it is no news; asked once."""
+        return self._own.pop(key_of(obj), "") == str(obj["metadata"]["resourceVersion"])
 
-        keys = sorted(statuses)
-        done = await asyncio.gather(*(one(key) for key in keys))
-        return {key for key, written in zip(keys, done, strict=True) if not written}
+    def push(self) -> None:
+        """Send what may be sent now."""
+        while not self.unsure and self._group is not None and sum(self._sent) < _AT_ONCE:
+            passing = sum(self._sent) < _IN_PASSING or self._sent[1] < _IN_PASSING_LEAST
+            found = self.underway.next(Urgency.REPORTS if passing else Urgency.GIVES)
+            if found is None:
+                return
+            self._sent[found[0].urgency > Urgency.GIVES] += 1
+            self._still.clear()
+            self._group.create_task(self._send(*found))
 
-    async def _one(self, key: Key, known: Object, status: WorkloadStatus) -> bool:
-        content = encode_status(status)
-        if content == known.get("status"):
-            return True
+    async def _send(self, step: Step, known: Object) -> None:
         try:
-            wrote = await self._client.update(WORKLOADS, with_status(known, content), subresource="status")
+            answer = await self._one(step.key, known, step.status)
+        except Exception:
+            _log.exception("The status of %s/%s could not be written", *step.key)
+            self.unsure[step.key], answer = True, None
+        finally:
+            self._sent[step.urgency > Urgency.GIVES] -= 1
+            if not any(self._sent):
+                self._still.set()
+        if answer is None:
+            self.failed()
+            return
+        is_newest = self._workloads.wrote(answer)
+        if is_newest:
+            self._own[step.key] = str(answer["metadata"]["resourceVersion"])
+        self.underway.written(step, answer)
+        self._written(step, is_newest)
+        self.push()
+
+    async def _one(self, key: Key, known: Object, status: WorkloadStatus) -> Object | None:
+        """The server's answer; None where it has not taken it, or may not have."""
+        try:
+            sent = with_status(known, encode_status(status))
+            return await self._client.update(WORKLOADS, sent, subresource="status")
         except StatusError as refused:
             _log.info("The status of %s/%s was not written: %s", *key, refused.message)
             self.unsure[key] = refused.code >= 500
-            return False
         except OSError as broken:
             _log.info("The status of %s/%s may not have been written: %s", *key, broken)
             self.unsure[key] = True
-            return False
-        self._workloads.wrote(wrote)
-        return True
+        return None
+
+    async def forget(self) -> set[Key]:
+        """Let what was sent come to its end, and assume nothing more; whose status was assumed."""
+        await self._still.wait()
+        return self.underway.forget()
 
     async def make_sure(self) -> set[Key]:
         """Read again whatever is unsure; which those were. Raises OSError while the server cannot be asked."""

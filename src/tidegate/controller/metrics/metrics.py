@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from tidegate.controller.kinds import Key
 from tidegate.controller.metrics.standing import Standing
 from tidegate.controller.metrics.tally import Find
-from tidegate.controller.told.news import key_of_name
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.wire import Object
 from tidegate.scheduler import Plan, Snapshot
@@ -29,7 +25,7 @@ COUNTED: dict[str, tuple[tuple[str, ...], str]] = {
     "reclaimed_pods": (_QUEUE, "Pods that ended well and gave their quota back."),
 }
 MEASURED: dict[str, tuple[tuple[str, ...], str]] = {
-    "admission_attempt_duration_seconds": (("result",), "How long cycles took: looking, planning and writing."),
+    "admission_attempt_duration_seconds": (("result",), "How long cycles took: looking and planning."),
     "admission_wait_time_seconds": (_QUEUE, "From creation, or eviction, to admission."),
 }
 """By name: labels, and what it means."""
@@ -80,15 +76,13 @@ class Metrics:
     def cycle(self, duration_s: float, *, completed: bool) -> None:
         self._cycles.labels("success" if completed else "failed").observe(duration_s)
 
-    def told(self, plan: Plan, failed: Container[Key], find: Find, snapshot: Snapshot, now: int) -> None:
+    def told(self, plan: Plan, find: Find, snapshot: Snapshot, now: int) -> None:
         def queue_of(name: str) -> str:
             seen = find(name)
             queue = snapshot.queues.get(seen.queue) if seen is not None else None
             return queue.cluster_queue if queue is not None else ""
 
         for grant in plan.grants:
-            if key_of_name(grant.workload) in failed:
-                continue
             at, pods = queue_of(grant.workload), sum(sum(counts.values()) for counts in grant.pods.values())
             if not grant.admits:
                 self._grown_pods.labels(at).inc(pods)

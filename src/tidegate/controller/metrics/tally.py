@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import Protocol
 
-from tidegate.controller.kinds import Key
 from tidegate.scheduler import Plan, Snapshot
 from tidegate.scheduler import Workload as SeenWorkload
 
@@ -19,15 +18,15 @@ class Tally(Protocol):
     def cycle(self, duration_s: float, *, completed: bool) -> None:
         """A cycle has ended."""
 
-    def told(self, plan: Plan, failed: Container[Key], find: Find, snapshot: Snapshot, now: int) -> None:
-        """A Plan was written down, but for those whose write failed."""
+    def told(self, plan: Plan, find: Find, snapshot: Snapshot, now: int) -> None:
+        """This of a Plan was written down."""
 
 
 class _Uncounted:
     def cycle(self, duration_s: float, *, completed: bool) -> None:
         """Nobody wants to know."""
 
-    def told(self, plan: Plan, failed: Container[Key], find: Find, snapshot: Snapshot, now: int) -> None:
+    def told(self, plan: Plan, find: Find, snapshot: Snapshot, now: int) -> None:
         """Nobody wants to know."""
 
 

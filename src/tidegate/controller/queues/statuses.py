@@ -22,7 +22,7 @@ from tidegate.scheduler import Plan
 
 _log = logging.getLogger(__name__)
 
-_AT_ONCE = 16
+_AT_ONCE = 4
 """Writes under way: queues are never in the way of Workloads."""
 
 

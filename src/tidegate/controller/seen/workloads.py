@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from msgspec import structs
+
 from tidegate.model.jobs import Outcome
 from tidegate.model.kinds.shape import Condition, ConditionStatus
 from tidegate.model.kinds.workload import PodSet, PodSetStatus, Workload
@@ -73,6 +75,21 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
         evictions=requeue.count if requeue else 0,
         requeue_at=instant(requeue.at) if requeue and requeue.at else None,
     )
+
+
+def being_let_go(seen: SeenWorkload, going: SeenWorkload) -> SeenWorkload:
+    """With everything that its application is being let go with counted as if it were there."""
+    starts = {
+        each.name: {flavor: count - each.held.get(flavor, 0) for flavor, count in each.granted.items()}
+        for each in going.pod_sets
+    }
+
+    def with_starts(each: SeenPodSet) -> SeenPodSet:
+        there, coming = each.present, starts.get(each.name, {})
+        most = {flavor: max(there.get(flavor, 0), coming.get(flavor, 0)) for flavor in sorted({*there, *coming})}
+        return structs.replace(each, present={flavor: count for flavor, count in most.items() if count})
+
+    return structs.replace(seen, pod_sets=tuple(map(with_starts, seen.pod_sets)))
 
 
 def ends_by(workload: Workload) -> Instant | None:

@@ -17,11 +17,23 @@ def key_of_name(name: str) -> Key:
     return namespace, rest
 
 
-def keys_of(plan: Plan, *, takes: bool = True) -> set[Key]:
-    """Workloads whose grant a Plan changes; without `takes` those that are given something."""
+def keys_of(plan: Plan) -> set[Key]:
+    """Workloads whose grant a Plan changes."""
     given = {grant.workload for grant in plan.grants} | {start.workload for start in plan.starts}
     taken = {eviction.workload for eviction in plan.evictions} | {shrink.workload for shrink in plan.shrinks}
-    return {key_of_name(name) for name in (given | taken if takes else given - taken)}
+    return {key_of_name(name) for name in given | taken}
+
+
+def parts_of(plan: Plan) -> dict[Key, tuple[Plan, ...]]:
+    """What a Plan gives to and takes from each Workload, apart."""
+    parts: dict[Key, tuple[Plan, ...]] = defaultdict(tuple)
+    for grant in plan.grants:
+        parts[key_of_name(grant.workload)] += (Plan(grants=(grant,)),)
+    for shrink in plan.shrinks:
+        parts[key_of_name(shrink.workload)] += (Plan(shrinks=(shrink,)),)
+    for eviction in plan.evictions:
+        parts[key_of_name(eviction.workload)] += (Plan(evictions=(eviction,)),)
+    return dict(parts)
 
 
 def news_of(plan: Plan, told: set[Key]) -> dict[Key, News]:

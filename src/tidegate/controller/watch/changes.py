@@ -11,11 +11,16 @@ from tidegate.controller.watch.cache import Cache
 from tidegate.kube.wire import Object
 from tidegate.workloads import asks_as
 
+Taken = tuple[set[Key], list[Object], set[Key]]
+"""Workloads, applications, and Workloads that pods wait for."""
+
 
 class Changes:
     """Marks, set by the informers' events and taken by the cycle."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_own: Callable[[Object], bool] = lambda obj: False) -> None:
+        """`is_own`: whether a Workload is as we wrote it, so that nothing about it is news."""
+        self._is_own = is_own
         self.workloads: set[Key] = set()
         self.applications: dict[tuple[str, str, str, str], Object] = {}
         """By version, kind, namespace and name."""
@@ -61,12 +66,20 @@ class Changes:
         self.quotas = True
         self._wake.set()
 
-    def take(self) -> tuple[set[Key], list[Object], set[Key]]:
+    def take(self) -> Taken:
         """What is to be looked at: Workloads, applications, and Workloads that pods wait for."""
         taken = self.workloads, list(self.applications.values()), self.pods
         self.workloads, self.applications, self.pods = set(), {}, set()
         self._wake.clear()
         return taken
+
+    def give_back(self, taken: Taken) -> None:
+        """It was not looked at; so it is to be, the next time."""
+        workloads, applications, pods = taken
+        self.workloads |= workloads
+        self.pods |= pods
+        for obj in applications:
+            self.applications.setdefault((str(obj["apiVersion"]), str(obj["kind"]), *key_of(obj)), obj)
 
     async def wait(self, at_most_s: float | None) -> None:
         """Returns when something was marked, or after so long."""
@@ -80,9 +93,9 @@ class Changes:
         self._wake.set()
 
     def _workload(self, cache: Cache, old: Object | None, new: Object | None) -> None:
-        for obj in (old, new):
-            if obj is not None:
-                self.mark([key_of(obj)])
+        if new is not None and self._is_own(new):
+            return
+        self.mark([key_of(obj) for obj in (old, new) if obj is not None])
         if new is None and old is not None:
             # Whoever it stood for may need another one.
             self.pods.add(key_of(old))

@@ -32,13 +32,15 @@ class Latest:
         for obj in list(self._informer.all()):
             yield self._written.get(key_of(obj), obj)
 
-    def wrote(self, obj: Object) -> None:
-        """What the server answered to a write or a read of ours."""
+    def wrote(self, obj: Object) -> bool:
+        """What the server answered to a write or a read of ours; whether it is ahead of what was heard."""
         if obj["metadata"].get("uid") in self._gone:
-            return
+            return False
         known = self._informer.get(str(obj["metadata"]["name"]), str(obj["metadata"].get("namespace") or ""))
-        if known is None or _revision(known) < _revision(obj):
-            self._written[key_of(obj)] = obj
+        if known is not None and _revision(known) >= _revision(obj):
+            return False
+        self._written[key_of(obj)] = obj
+        return True
 
     def gone(self, key: Key) -> None:
         """The server says that it is not there."""

@@ -1,0 +1,182 @@
+"""Whatever part of what was decided is written when the operator dies, too little was given, never too much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from tests.controller.test_hazards import workload
+from tidegate.controller.underway import Step, Underway, Urgency, room_of
+from tidegate.model.kinds.shape import ConditionStatus
+from tidegate.model.kinds.workload import PodSetStatus, ReclaimedPods, WorkloadStatus
+from tidegate.scheduler import Plan
+
+QUOTA = {"a": 6, "b": 4}
+"""Pods of each flavor that fit."""
+NAMES = ("u", "v", "w", "x")
+ADMITTED = workload().status
+NOTHING = WorkloadStatus()
+
+
+def status(flavors: dict[str, int], running: int = 0) -> WorkloadStatus:
+    some = {flavor: count for flavor, count in flavors.items() if count}
+    pods = PodSetStatus(name="main", granted=sum(some.values()), flavors=some, running=running)
+    return structs.replace(ADMITTED if some else NOTHING, pod_sets=(pods,))
+
+
+def obj(name: str, version: int = 1) -> Any:
+    return {"metadata": {"namespace": "n", "name": name, "resourceVersion": str(version)}}
+
+
+class World:
+    """Planner, server and what is on its way between them. What is in flight may have taken effect or not."""
+
+    def __init__(self) -> None:
+        self.underway = Underway()
+        self.planned = {name: dict.fromkeys(QUOTA, 0) for name in NAMES}
+        self.stored = dict.fromkeys(NAMES, NOTHING)
+        self.flying: list[tuple[Step, Any]] = []
+
+    def plan(self, wishes: dict[str, dict[str, int]]) -> None:
+        """Everybody gets what is wished for as far as it fits, decided together and put in no particular order."""
+        for name, wish in wishes.items():
+            self.planned[name] = {flavor: min(count, self.planned[name][flavor]) for flavor, count in wish.items()}
+        for name, wish in wishes.items():
+            for flavor, count in wish.items():
+                left = QUOTA[flavor] - sum(one[flavor] for one in self.planned.values())
+                self.planned[name][flavor] += min(left, count - self.planned[name][flavor])
+        for name in wishes:
+            self.put(name, status(self.planned[name], running=len(self.flying)))
+
+    def put(self, name: str, decided: WorkloadStatus) -> None:
+        key = "n", name
+        if decided != (self.underway.assumed(key) or self.stored[name]):
+            self.underway.put(key, obj(name), self.stored[name], decided, urgency=Urgency.TELLS)
+
+    def send(self) -> None:
+        while (found := self.underway.next(Urgency.REPORTS)) is not None:
+            self.flying.append(found)
+            self.check()
+
+    def land(self, which: int) -> None:
+        if self.flying:
+            step, made_from = self.flying.pop(which % len(self.flying))
+            self.stored[step.key[1]] = step.status
+            self.underway.written(step, obj(step.key[1], int(made_from["metadata"]["resourceVersion"]) + 1))
+
+    def check(self) -> None:
+        """The most that may be stored if any of what is in flight has taken effect."""
+        for flavor, most in QUOTA.items():
+            total = 0
+            for name in NAMES:
+                said = [self.stored[name], *(step.status for step, _ in self.flying if step.key[1] == name)]
+                total += max(room_of(each).get(("main", flavor, False), 0) for each in said)
+            assert total <= most, (flavor, total)
+
+
+WISHES = st.dictionaries(
+    st.sampled_from(NAMES),
+    st.fixed_dictionaries({flavor: st.integers(0, most) for flavor, most in QUOTA.items()}),
+    min_size=1,
+)
+EVENTS = st.lists(st.one_of(WISHES, st.just("send"), st.integers(0, 9)), max_size=40)
+
+
+@settings(max_examples=400)
+@given(EVENTS)
+def test_at_no_moment_is_more_written_than_there_is(events: list[Any]) -> None:
+    world = World()
+    for event in events:
+        if isinstance(event, dict):
+            world.plan(event)
+        elif event == "send":
+            world.send()
+        else:
+            world.land(event)
+        world.check()
+    world.send()
+    while world.flying:
+        world.land(0)
+        world.send()
+    assert not len(world.underway), "nothing waits for ever"
+    for name in NAMES:
+        assert room_of(world.stored[name]) == room_of(status(world.planned[name]))
+
+
+def test_of_one_workload_only_one_is_sent_at_a_time_and_the_next_is_made_from_the_answer() -> None:
+    underway, key = Underway(), ("n", "w")
+    underway.put(key, obj("w"), NOTHING, status({"a": 1}), urgency=Urgency.TELLS)
+    first = underway.next(Urgency.REPORTS)
+    assert first is not None
+    underway.put(key, obj("w", 9), NOTHING, status({"a": 2}), urgency=Urgency.TELLS)
+    assert underway.next(Urgency.REPORTS) is None
+    underway.written(first[0], obj("w", 2))
+    second = underway.next(Urgency.REPORTS)
+    assert second is not None
+    assert second[1]["metadata"]["resourceVersion"] == "2", "not one that was heard of meanwhile"
+    assert underway.assumed(key) == status({"a": 2})
+
+
+def test_who_gives_way_is_written_before_whoever_was_put_first() -> None:
+    """The give was put before the take of the same plan, and went out with it: for a moment both held the room."""
+    underway = Underway()
+    underway.put(("n", "a"), obj("a"), NOTHING, status({"a": 6}), urgency=Urgency.TELLS)
+    underway.put(("n", "b"), obj("b"), status({"a": 6}), status({}), urgency=Urgency.TELLS)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert found[0].key == ("n", "b")
+    assert underway.next(Urgency.REPORTS) is None
+    underway.written(*found)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert found[0].key == ("n", "a")
+
+
+def test_one_that_others_call_finished_holds_nothing_and_nobody_waits_for_the_rest_of_it() -> None:
+    over = structs.replace(ADMITTED.conditions[0], type="Finished", status=ConditionStatus.TRUE)
+    said = structs.replace(status({"a": 6}), conditions=(*ADMITTED.conditions, over))
+    underway = Underway()
+    underway.put(("n", "b"), obj("b"), said, structs.replace(said, pod_sets=()), urgency=Urgency.TELLS)
+    underway.put(("n", "a"), obj("a"), NOTHING, status({"a": 6}), urgency=Urgency.TELLS)
+    sent = [underway.next(Urgency.REPORTS) for _ in range(2)]
+    assert [found[0].key[1] for found in sent if found is not None] == ["a", "b"], "and grants come first"
+
+
+def test_what_ended_is_written_before_its_room_is_given() -> None:
+    """Two pods had ended, of which the status did not tell yet: whoever read it took the Job for one that starts two
+    more, and their room was another's already."""
+    ended = structs.replace(status({"a": 1}), reclaimed_pod_set_pods=(ReclaimedPods(name="main", count=2),))
+    underway = Underway()
+    underway.put(("n", "a"), obj("a"), NOTHING, status({"a": 2}), urgency=Urgency.TELLS)
+    underway.put(("n", "b"), obj("b"), status({"a": 1}), ended, urgency=Urgency.TELLS)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert found[0].key == ("n", "b")
+    assert underway.next(Urgency.REPORTS) is None
+
+
+def test_one_of_which_pods_ended_is_admitted_again_in_one_write() -> None:
+    pods = (ReclaimedPods(name="main", count=2),)
+    evicted, back = (structs.replace(status(each), reclaimed_pod_set_pods=pods) for each in ({}, {"a": 1}))
+    underway = Underway()
+    underway.put(("n", "a"), obj("a"), evicted, back, urgency=Urgency.TELLS)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert (found[0].status, found[0].urgency) == (back, Urgency.GIVES)
+
+
+def test_words_that_were_not_sent_are_forgotten_and_grants_are_not() -> None:
+    underway, key = Underway(), ("n", "w")
+    underway.put(key, obj("w"), status({"a": 1}), status({"a": 1}, running=1), urgency=Urgency.REPORTS)
+    underway.forget_words(key)
+    assert key not in underway
+    assert underway.next(Urgency.REPORTS) is None
+    told = (Plan(),)
+    underway.put(key, obj("w"), status({"a": 1}), status({"a": 2}), urgency=Urgency.TELLS, told=told)
+    underway.forget_words(key)
+    found = underway.next(Urgency.REPORTS)
+    assert found is not None
+    assert found[0].told == told
