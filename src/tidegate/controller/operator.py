@@ -104,6 +104,10 @@ class Operator:
             self._looking, underway, self._doing, look=self._see, changes=self._changes,
         )  # fmt: skip
         self._deadlines = Deadlines()
+        self._describing: set[Key] = set()
+        """Workloads that are being asked for anew: they are looked at when that is written, with what it says."""
+        self._forgotten: set[Key] = set()
+        """Workloads of which the planner still assumes what was not written: nothing is planned before it knows."""
         self._cycle_s = 0.0
 
     def _labels(self, namespace: str) -> dict[str, str]:
@@ -134,8 +138,8 @@ class Operator:
         began, completed = time.monotonic(), False
         try:
             if self._writer.unsure:
-                self._changes.mark(await self._writer.forget())
-                self._changes.mark(await self._writer.make_sure())
+                self._forgotten |= await self._writer.forget()
+                self._forgotten |= await self._writer.make_sure()
             taken = self._changes.take()
             wait_s = await self._cycle(*taken)
             completed = True
@@ -160,11 +164,15 @@ class Operator:
                 asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
         began, now = asyncio.get_running_loop().time(), int(self._clock())
         for deed in self._descriptions(applications, waiting):
+            self._describing.add(deed.key)
             self._doing.do(deed)
         if self._changes.config:
             self._changes.config = False
             self._configure()
-        dirty = dirty | self._deadlines.due(now) | {self._applications.workload_key(obj) for obj in applications}
+        # Whoever the planner does not know at all is never left out: it may hold something.
+        later = {key for key in self._describing if self._planner.workload(name_of(key)) is not None}
+        dirty = (dirty | self._deadlines.due(now)) - later | self._forgotten
+        self._forgotten = set()
         for key in sorted(dirty):
             self._writer.underway.forget_words(key)
             self._see(key)
@@ -264,7 +272,15 @@ class Operator:
     def _descriptions(self, applications: list[Object], waiting: set[Key]) -> Iterator[Deed]:
         """What applications and pods ask for, written down as Workloads."""
         for obj in applications:
-            describe, again = partial(self._applications.describe, obj), partial(self._changes.add, obj)
-            yield Deed(self._applications.workload_key(obj), "describe", describe, again)
+            key, again = self._applications.workload_key(obj), partial(self._changes.add, obj)
+            yield Deed(key, "describe", partial(self._describe, key, partial(self._applications.describe, obj)), again)
         for key in sorted(waiting):
-            yield Deed(key, "ask for pods", partial(self._described, key), partial(self._changes.add_pods, key))
+            again = partial(self._changes.add_pods, key)
+            yield Deed(key, "ask for pods", partial(self._describe, key, partial(self._described, key)), again)
+
+    async def _describe(self, key: Key, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await work()
+        finally:
+            self._describing.discard(key)
+            self._changes.mark([key])
