@@ -98,6 +98,16 @@ def test_half_a_floor() -> None:
     assert "floor" in court.found
 
 
+def test_a_floor_that_is_raised_while_it_runs_waits_for_the_rest() -> None:
+    """Seed 91: a Job was made larger by hand, and what it had was called half a floor once that was seen."""
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 1))
+    court.commit(WORKLOADS, workload("one", 2, 1))
+    assert not court.found
+    court.commit(WORKLOADS, workload("one", 3, 2))
+    assert "floor" in court.found
+
+
 def test_admitted_twice() -> None:
     court = Court()
     court.commit(WORKLOADS, workload("one", 1, 1))

@@ -55,6 +55,8 @@ class Witness:
         self._strays: set[str] = set()
         self._gone_at: dict[str, float] = {}
         """Workloads that are not there any more."""
+        self._granted: dict[str, dict[str, int]] = {}
+        """What was last said to be granted, by Workload and pod set."""
         self._trees: list[tuple[float, QuotaTree]] = []
         self.breaches: list[str] = []
         self.commits = 0
@@ -192,8 +194,9 @@ class Witness:
     def _floors(self, name: str, raw: Object) -> None:
         workload = read(Workload, raw)
         granted = {each.name: each.granted for each in workload.status.pod_sets}
-        if not any(granted.values()):
-            return
+        before, self._granted[name] = self._granted.get(name), granted
+        if granted == before or not any(granted.values()):
+            return  # A floor that is raised while it runs is asked for like growth; what was granted stays.
         ended = {each.name: each.count for each in workload.status.reclaimed_pod_set_pods}
         said = {each.type: each for each in workload.status.conditions}.get("Admitted")
         if said is not None and said.observed_generation != workload.metadata.generation:
