@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -101,13 +101,14 @@ class Operator:
         self._reporting = Reporting(self.cache.workloads, statuses, underway, self._changes.wake)
         self._carrying = Carrying(
             (self._gated, QueueJobs(client, self.cache), workers, self._applications),
-            self._looking, underway, self._doing, look=self._see, changes=self._changes,
+            self._looking, underway, self._doing, look=self._see_between, changes=self._changes,
         )  # fmt: skip
         self._deadlines = Deadlines()
         self._describing: set[Key] = set()
         """Workloads that are being asked for anew: they are looked at when that is written, with what it says."""
-        self._forgotten: set[Key] = set()
-        """Workloads of which the planner still assumes what was not written: nothing is planned before it knows."""
+        self._overdue: set[Key] = set()
+        """Workloads of which the planner still assumes what was not written, or knows what nobody was told: nothing is
+        planned before both are mended, also while they are being asked for anew."""
         self._cycle_s = 0.0
 
     def _labels(self, namespace: str) -> dict[str, str]:
@@ -138,8 +139,8 @@ class Operator:
         began, completed = time.monotonic(), False
         try:
             if self._writer.unsure:
-                self._forgotten |= await self._writer.forget()
-                self._forgotten |= await self._writer.make_sure()
+                self._overdue |= await self._writer.forget()
+                self._overdue |= await self._writer.make_sure()
             taken = self._changes.take()
             wait_s = await self._cycle(*taken)
             completed = True
@@ -171,8 +172,8 @@ class Operator:
             self._configure()
         # Whoever the planner does not know at all is never left out: it may hold something.
         later = {key for key in self._describing if self._planner.workload(name_of(key)) is not None}
-        dirty = (dirty | self._deadlines.due(now)) - later | self._forgotten
-        self._forgotten = set()
+        dirty = (dirty | self._deadlines.due(now)) - later | self._overdue
+        self._overdue = set()
         for key in sorted(dirty):
             self._writer.underway.forget_words(key)
             self._see(key)
@@ -211,6 +212,18 @@ class Operator:
             self._planner.drop(name_of(key))
         else:
             self._planner.put(seen)
+
+    def _see_between(self, key: Key) -> None:
+        """The same between two cycles. Whoever holds less by then is told so in the next, before its room is given."""
+        before = self._held_by(key)
+        self._see(key)
+        if self._held_by(key) != before:
+            self._overdue.add(key)
+            self._changes.wake()
+
+    def _held_by(self, key: Key) -> list[Mapping[str, int]] | None:
+        seen = self._planner.workload(name_of(key))
+        return None if seen is None else [each.granted for each in seen.pod_sets]
 
     def _described(self, key: Key) -> Coroutine[Any, Any, None]:
         """Ask for pods that wait: by the application that made them, or by themselves."""
