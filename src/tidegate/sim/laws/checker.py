@@ -21,7 +21,7 @@ class LawChecker:
         self._tree: QuotaTree | None = None
         self._configuration: tuple[object, ...] = ()
         self._settling = False
-        """Whether a Plan was made since something happened."""
+        """Whether a Plan was made since something happened, and left no room but what it gave."""
         self._given: set[str] = set()
         self._taken: set[str] = set()
 
@@ -54,7 +54,8 @@ class LawChecker:
             yield Breach(4, f"{name} loses what it was given a moment ago, though nothing happened in between")
         for name in sorted(given & self._taken):
             yield Breach(4, f"{name} is given what was taken from it a moment ago, though nothing happened in between")
-        self._settling = True
+        # What had to go leaves room that is free only when its pods are gone: then there is something to decide again.
+        self._settling = all(cause.rule in MAKES_ROOM for one in takings(plan) for cause in one.causes)
         self._given |= given
         self._taken |= taken
 
