@@ -111,6 +111,22 @@ def test_what_ran_before_it_was_queued_is_held_before_it_is_let_go() -> None:
     assert wanted_form(builtin().of(job), started, admitted, {}, kinds=builtin()) == started
 
 
+def test_what_is_given_another_flavor_is_held_before_it_is_let_go_anew() -> None:
+    """Seed 184: a Job lost its flavor and was given another before anybody had held it. A template of the new one was
+    written into the running Job, which no server takes: it kept running on what it had lost."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
+    job["spec"] |= {"suspend": True, "parallelism": 3}
+    runs = wanted_form(builtin().of(job), job, seen(granted={"fast": 3}), {}, kinds=builtin())
+    assert runs["spec"]["suspend"] is False
+    moved = seen(granted={"slow": 3}, present={"fast": 3})
+    held = wanted_form(builtin().of(job), runs, moved, {}, kinds=builtin())
+    assert held["spec"] == {**runs["spec"], "suspend": True}
+    assert wanted_form(builtin().of(job), held, moved, {}, kinds=builtin()) == held, "while its pods are going"
+    anew = wanted_form(builtin().of(job), held, seen(granted={"slow": 3}), {}, kinds=builtin())
+    assert anew["spec"]["suspend"] is False
+    assert anew["spec"]["template"]["metadata"]["annotations"]["tidegate.dev/flavor"] == "slow"
+
+
 def test_what_was_let_go_counts_before_it_is_there() -> None:
     """A Job was evicted between being let go and having pods. Its room went to another, and then its pods came."""
     evicted = structs.replace(workload(), status=WorkloadStatus())
