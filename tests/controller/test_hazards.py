@@ -153,6 +153,7 @@ def test_what_is_being_let_go_counts_before_it_is() -> None:
     going = seen(granted={"spot": 2, "default": 1}, held={"spot": 1})
     (pods,) = being_let_go(seen_workload(evicted, Facts()), going).pod_sets
     assert pods.present == {"default": 1, "spot": 1}, "what is held does not start"
+    assert pods.coming == pods.present, "none of it runs yet"
     there = seen_workload(evicted, Facts(let_go={"main": LetGo(3, "spot")}))
     (pods,) = being_let_go(there, going).pod_sets
     assert pods.present == {"default": 1, "spot": 3}

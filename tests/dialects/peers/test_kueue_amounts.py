@@ -71,6 +71,14 @@ def _ours(obj: Json) -> dict[str, tuple[int, Resources]]:
     return {one.name: (one.count, one.requests) for one in sets}
 
 
+def _by_shape(pod_sets: dict[str, tuple[int, Resources]]) -> dict[Resources, int]:
+    """How many pods ask for the same."""
+    shapes: dict[Resources, int] = {}
+    for count, each in pod_sets.values():
+        shapes[each] = shapes.get(each, 0) + count
+    return shapes
+
+
 def _theirs(workload: Json) -> dict[str, tuple[int, Resources]]:
     """By pod set: how many pods were given quota, and what each of them was counted for."""
     given = {}
@@ -107,9 +115,10 @@ def test_kueue_counts_what_is_wrapped_as_tidegate_does(server: Cluster, variant:
 def test_a_replica_of_a_leader_worker_set_is_a_part_of_ours(server: Cluster, variant: str) -> None:
     made = render(_object("LeaderWorkerSet", variant), WHO, CONFIG).object
     made["spec"]["rolloutStrategy"] = {"type": "RollingUpdate"}  # Its own webhook would fill it in.
-    found, ours = _admitted(server, made, 2), _ours(made)
+    found, ours = _admitted(server, made, 2), _by_shape(_ours(made))
     for workload in found:
-        assert _theirs(workload) == {name: (count // 2, each) for name, (count, each) in ours.items()}
+        # Where leader and workers ask for the same they are one pod set of ours, and two of theirs.
+        assert _by_shape(_theirs(workload)) == {each: count // 2 for each, count in ours.items()}
 
 
 @pytest.mark.parametrize("kind", SPARK)

@@ -78,16 +78,18 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
 
 
 def being_let_go(seen: SeenWorkload, going: SeenWorkload) -> SeenWorkload:
-    """With everything that its application is being let go with counted as if it were there."""
+    """With everything that its application is being let go with counted as if it were there; it does not run yet."""
     starts = {
         each.name: {flavor: count - each.held.get(flavor, 0) for flavor, count in each.granted.items()}
         for each in going.pod_sets
     }
 
     def with_starts(each: SeenPodSet) -> SeenPodSet:
-        there, coming = each.present, starts.get(each.name, {})
-        most = {flavor: max(there.get(flavor, 0), coming.get(flavor, 0)) for flavor in sorted({*there, *coming})}
-        return structs.replace(each, present={flavor: count for flavor, count in most.items() if count})
+        there, free = each.present, starts.get(each.name, {})
+        most = {flavor: max(there.get(flavor, 0), free.get(flavor, 0)) for flavor in sorted({*there, *free})}
+        more = {flavor: count - there.get(flavor, 0) + each.coming.get(flavor, 0) for flavor, count in most.items()}
+        present, coming = ({flavor: count for flavor, count in some.items() if count} for some in (most, more))
+        return structs.replace(each, present=present, coming=coming)
 
     return structs.replace(seen, pod_sets=tuple(map(with_starts, seen.pod_sets)))
 
