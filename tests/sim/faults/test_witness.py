@@ -92,6 +92,18 @@ def test_more_pods_than_were_granted() -> None:
     assert "has 2 pods" in court.found
 
 
+def test_what_was_on_its_way_when_its_grant_was_taken_back_keeps_its_room() -> None:
+    """Seed 320: the gate of a pod was being lifted as its grant was taken back, and it came late. It may be there, and
+    whoever is given its room was given too much."""
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 1, least=0))
+    court.commit(WORKLOADS, workload("one", 2, 0, least=0))
+    court.commit(PODS, pod("one-0", "one"))
+    assert not court.found
+    court.commit(WORKLOADS, workload("two", 2, 2))
+    assert "in use" in court.found
+
+
 def test_half_a_floor() -> None:
     court = Court()
     court.commit(WORKLOADS, workload("one", 2, 1))
@@ -157,6 +169,7 @@ def test_pods_of_a_job_whose_controller_was_behind_count_when_it_asks_for_them_a
     court.commit(JOBS, HELD)
     court.commit(WORKLOADS, workload("job-one", 1, 0))
     court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))
+    court.now = 5.0
     court.commit(WORKLOADS, workload("job-one", 1, 0))
     assert not court.found
     court.commit(WORKLOADS, workload("two", 2, 2))

@@ -55,6 +55,8 @@ class Witness:
         self._strays: set[str] = set()
         self._gone_at: dict[str, float] = {}
         """Workloads that are not there any more."""
+        self._held_at: dict[str, float] = {}
+        """When a Workload was last granted something."""
         self._granted: dict[str, dict[str, int]] = {}
         """What was last said to be granted, by Workload and pod set."""
         self._trees: list[tuple[float, QuotaTree]] = []
@@ -140,7 +142,11 @@ class Witness:
         if not self._strays.isdisjoint(there) and self._asks_for_all(name):
             self._strays.difference_update(there)
         pods = [pod for key, pod in there.items() if key not in self._strays]
-        heard = raw is not None or self._clock() - self._gone_at.get(name, -_UNHEARD_S) >= _UNHEARD_S
+        if using.granted:
+            self._held_at[name] = self._clock()
+        # What was on its way when a grant was taken back may still arrive.
+        since, patience_s = (self._gone_at, _UNHEARD_S) if raw is None else (self._held_at, _UNDER_WAY_S)
+        heard = self._clock() - since.get(name, -patience_s) >= patience_s
         using.look(raw, pods, _loose(self._objects[JOBS].get(_job_of(name))), heard=heard)
         if queue in ("", using.queue):
             self._grown(name, "granted", grants, Using.grants, cause)
