@@ -65,7 +65,7 @@ class Mending:
         self._tight_from = None
         while ask := fill.line.next():
             assert ask.row.only is not None
-            if self._tight_from is None and self._is_tight(ask.queue.root):
+            if self._tight_from is None and not fill.line.has_room_for_all and self._is_tight(ask.queue.root):
                 self._tight_from = len(fill.given)
             fill.grant(ask, ask.row.only)
 
@@ -147,7 +147,7 @@ class Mending:
                 return -1
             if self.ledger.share_without(node, last.placement.need) == now:
                 raise _UnclearError
-            return last.created
+            return last.ask.created
         run: list[Given] = []
         for given in reversed(self.fill.given_in[node.index]):
             run.append(given)
@@ -155,7 +155,7 @@ class Mending:
                 break
             if len(run) > _LONGEST_RUN:
                 raise _UnclearError
-        return max((given.created for given in run), default=-1)
+        return max((given.ask.created for given in run), default=-1)
 
     def _last(self, node: TreeNode) -> Given | None:
         """What was given last below a node."""

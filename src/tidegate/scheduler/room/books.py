@@ -117,6 +117,10 @@ class Books:
         found: Iterable[Holding] = self._with_surplus.get(queue, ())
         return found
 
+    def has_surplus(self, queue: TreeNode) -> bool:
+        """Whether there are any such."""
+        return bool(self._with_surplus.get(queue))
+
     def below(self, node: TreeNode) -> Iterator[Holding]:
         """The workloads of a node that hold something."""
         for inner in node.below():

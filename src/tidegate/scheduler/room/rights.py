@@ -64,11 +64,14 @@ class Hopes:
     def __call__(self, queue: TreeNode) -> Callable[[Row], bool]:
         """Asked of the rows of a Queue."""
         takes_within = _takes_within(queue, self._books)
-        due, share_with = self._deserved.share(queue), self._books.ledger.share_with
+        ledger, due = self._books.ledger, self._deserved.share(queue)
+        share_with, is_above = ledger.share_with, ledger.shares[queue.index] > due
 
         def hopes(row: Row) -> bool:
             if row.kind.impatient or (takes_within and row.kind.is_floor):
                 return True
+            if is_above:
+                return False
             if row.only is not None:
                 return share_with(queue, row.only.need) <= due
             return any(share_with(queue, way.need) <= due for way in in_one_flavor_each(row))
@@ -78,7 +81,7 @@ class Hopes:
 
 def _takes_within(queue: TreeNode, books: Books) -> bool:
     """Whether a floor might take something in its own Queue."""
-    return queue.rules.preemption.within_queue is not WithinQueue.NEVER or any(books.with_surplus(queue))
+    return queue.rules.preemption.within_queue is not WithinQueue.NEVER or books.has_surplus(queue)
 
 
 def _ways(ask: Ask, empty: Ledger) -> Iterator[Placement]:
@@ -126,7 +129,7 @@ class _Rights:
             if node.parent is not None and draft.ledger.share_with(node, need) > draft.deserved.share(node):
                 break
             self.modest.add(node)
-        # Nobody outside of this node can be asked to give way.
+        # Nobody outside of this node can be asked to give way: where their path meets the asker's, all below is modest.
         self.scope = ask.queue.path[min(len(self.modest), len(ask.queue.path) - 1)]
 
         self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
@@ -156,8 +159,6 @@ class _Rights:
         assert holding.queue is not None
         if holding.queue is self.ask.queue:
             return self._within(holding, floor)
-        if not all(node in self.modest for node in self.ask.queue.meets(holding.queue)):
-            return None
         if not floor or (self.across is AcrossQueues.FAIR_SHARE and not holding.was_impatient):
             apart = holding.queue.meets(self.ask.queue)
             if all(self._stays_above(node, need) for node in apart):
