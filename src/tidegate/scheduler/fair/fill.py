@@ -51,6 +51,8 @@ class Fill:
         """By Queue, in its own order."""
         self.moved: set[TreeNode] = set()
         """The Queues in which something was granted or undone."""
+        self.moves = [0] * tree.size
+        """By Queue, how often."""
         self._demand = demand
         self.holdings: dict[str, Holding] = {}
 
@@ -98,6 +100,7 @@ class Fill:
             before.append(given)
         self.line.serve(ask, holding)
         self.moved.add(ask.queue)
+        self.moves[ask.queue.index] += 1
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""
@@ -151,6 +154,7 @@ class Fill:
     def _changed(self, queue: TreeNode) -> None:
         self.line.changed(queue)
         self.moved.add(queue)
+        self.moves[queue.index] += 1
 
     def _can_ever_fit(self, ask: Ask) -> bool:
         return can_ever_fit(ask, self._empty, self.holdings.get(ask.name))

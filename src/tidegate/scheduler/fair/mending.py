@@ -42,6 +42,8 @@ class Mending:
         self._disturbed: dict[TreeNode, None] = {}
         self._lasts: dict[TreeNode, tuple[int, Given | None]] = {}
         """What was given last below a ClusterQueue, as of how many changes there."""
+        self._ages: dict[TreeNode, tuple[int, int]] = {}
+        """How old what a Queue was given last is, as of how many moves there."""
         self._tight_from: int | None = None
         """How many had been given when somebody first did not fit."""
 
@@ -148,6 +150,14 @@ class Mending:
             if self.ledger.share_without(node, last.placement.need) == now:
                 raise _UnclearError
             return last.ask.created
+        moves = self.fill.moves[node.index]
+        as_of, age = self._ages.get(node, (-1, 0))
+        if as_of != moves:
+            age = self._age_of(node, now)
+            self._ages[node] = (moves, age)
+        return age
+
+    def _age_of(self, node: TreeNode, now: int) -> int:
         run: list[Given] = []
         for given in reversed(self.fill.given_in[node.index]):
             run.append(given)

@@ -59,9 +59,9 @@ class Victims:
         if node.is_queue:
             yield node
             return
-        ledger, deserved = self.draft.ledger, self.draft.deserved
+        shares, due = self.draft.ledger.shares, self.draft.deserved.shares
         most_above_first = sorted(
-            self.rights.below(node), key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)
+            self.rights.below(node), key=lambda one: (due[one.index] - shares[one.index], one.name)
         )
         for child in most_above_first:
             yield from self._queues(child)
