@@ -151,6 +151,10 @@ class _Rights:
             if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
                 yield child
 
+    def above(self, node: TreeNode, _floors: bool) -> int:
+        """How far a node is above what it deserves."""
+        return self.draft.ledger.shares[node.index] - self.draft.deserved.share(node)
+
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
         assert holding.queue is not None
