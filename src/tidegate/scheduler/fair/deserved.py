@@ -6,8 +6,6 @@ without ping-pong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.resources import NOTHING, Resources
 from tidegate.scheduler.fair.demand import same_demand, standing, wanted
@@ -63,13 +61,6 @@ class Deserved:
         if not self.settled:
             self._settle()
         return self._fill.ledger.shares[node.index]
-
-    @property
-    def shares(self) -> Sequence[int]:
-        """The same of every node, by its index."""
-        if not self.settled:
-            self._settle()
-        return self._fill.ledger.shares
 
     def amounts(self, node: TreeNode) -> list[int]:
         """By axis."""

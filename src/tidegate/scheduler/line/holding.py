@@ -66,9 +66,10 @@ class Holding:
 
     @property
     def weight(self) -> tuple[int, int, int, str]:
-        """Who of a Queue gives way first: lowest priority, then newest."""
+        """The lightest gives way last: lowest priority first, then the newest; of equals the last by name, since the
+        first by name came in first."""
         workload = self.workload
-        return (workload.priority, -self.since, -workload.created, workload.name)
+        return (-workload.priority, self.since, workload.created, workload.name)
 
     def surplus(self, index: int) -> int:
         """Pods above the floor."""
