@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors, allowance
 from tidegate.controller.applications.groups import Groups
+from tidegate.controller.applications.reading import read_again
 from tidegate.controller.seen.workloads import ANY_FLAVOR
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.client import Client, StatusError
@@ -67,6 +68,7 @@ class Gates:
         except StatusError as refused:
             if refused.code not in (404, 409):
                 raise
+            await read_again(self._client, self._cache, pod)
 
     async def _take(self, pod_set: SeenPodSet, pods: Sequence[Object], flavor: str) -> None:
         there = [pod for pod in pods if _is_there(pod, pod_set, flavor)]

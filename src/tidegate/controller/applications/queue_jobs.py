@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.pods_of_job import job_status, to_do
+from tidegate.controller.applications.reading import read_again
 from tidegate.controller.kinds import QUEUE_JOBS
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.client import Client, StatusError
@@ -56,11 +57,11 @@ class QueueJobs:
 
     async def _create(self, pod: Object) -> None:
         try:
-            # Heard of by the watch; to write it down here keeps the next cycle from making it again.
             self._cache.pods.wrote(await self._client.create(PODS, pod))
         except StatusError as refused:
-            if refused.code != 409:  # It is there already: its event will come.
+            if refused.code != 409:
                 raise
+            await read_again(self._client, self._cache, pod)
 
     async def _delete(self, pods: tuple[Object, ...] | list[Object]) -> None:
         for pod in pods:
