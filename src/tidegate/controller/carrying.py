@@ -14,6 +14,7 @@ from tidegate.controller.applications.form import Flavors
 from tidegate.controller.doing import Deed, Doing
 from tidegate.controller.kinds import Key
 from tidegate.controller.looking import Looking
+from tidegate.controller.seen.workloads import holds
 from tidegate.controller.underway import Underway
 from tidegate.controller.watch.changes import Changes
 from tidegate.kube.answers import StatusError
@@ -71,6 +72,8 @@ class Carrying:
             self._arrived(key)
             return
         workload, seen = found
+        if holds(workload, "Admitted") and seen.admitted_at is None and seen.active:
+            return  # It is on its way from one flavor to another: what stays does not go. Likewise.
         hands = next(each for each in self._hands if each.is_ours(workload))
         going = self._looking.going
         if key not in going and any(_may_start_more(each) for each in seen.pod_sets):
