@@ -61,6 +61,10 @@ async def deaf(client: Client) -> AsyncIterator[Cache]:
     yield cache
 
 
+def always() -> bool:
+    return True
+
+
 def granted(name: str, **flavors: int) -> SeenWorkload:
     pods = PodSet(name="work", count=3, floor=0, requests=Resources.parse({"cpu": 1}), granted=flavors)
     return SeenWorkload(name=name, queue="a/default", created=0, admitted_at=1, pod_sets=(pods,))
@@ -81,9 +85,9 @@ async def test_a_gang_that_grows_into_a_second_flavor_does_not_make_its_last_pod
     workload, name = workload_of(job), f"{house.namespace}/queuejob-gang"
     async with deaf(house.client) as cache:
         hands = QueueJobs(house.client, cache)
-        await hands.carry_out(workload, granted(name, slow=1), {})
+        await hands.carry_out(workload, granted(name, slow=1), {}, stands=always)
         assert len(cache.pods_of(name)) == 1, "its room counts from the server's answer on"
-        await hands.carry_out(workload, granted(name, fast=1, slow=1), {})
+        await hands.carry_out(workload, granted(name, fast=1, slow=1), {}, stands=always)
     made = [pod["metadata"]["annotations"][FLAVOR] for pod in await house.list(r.PODS)]
     assert sorted(made) == ["fast", "slow"]
 
@@ -97,9 +101,9 @@ async def test_a_pod_that_was_made_by_a_write_without_an_answer_counts_when_it_i
     async with deaf(Client(wire)) as cache:
         hands, wire.is_cut = QueueJobs(Client(wire), cache), True
         with pytest.raises(ConnectionResetError):
-            await hands.carry_out(workload, granted(name, slow=1), {})
+            await hands.carry_out(workload, granted(name, slow=1), {}, stands=always)
         assert not cache.pods_of(name)
-        await hands.carry_out(workload, granted(name, slow=1), {})
+        await hands.carry_out(workload, granted(name, slow=1), {}, stands=always)
         assert len(cache.pods_of(name)) == 1
 
 

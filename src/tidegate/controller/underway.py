@@ -125,21 +125,21 @@ class Underway:
         chain = self._chains.setdefault(key, _Chain(made_from, known))
         step = Step(key, status, urgency, told=(*_told(chain.last), *told))
         room, before = room_of(status), room_of(chain.before_last())
-        rises, falls = _change(before, room)
-        if rises and falls:
+        gives, takes = rises(before, room), falls(before, room)
+        if gives and takes:
             first = _at_most(status, before)
             if _is_whole(first, floors) or self._moving is not None:
                 # Who loses and is given at once loses first, like everybody.
                 first = first if _is_whole(first, floors) else _without_pods(first)
                 self._take(chain, replace(step, status=first, told=()))
-                rises = room_of(first) != room
+                gives = room_of(first) != room
             else:
-                self._moving, step.moves, rises = key, True, False
-        if not rises and (falls or chain.takes is not None):
+                self._moving, step.moves, gives = key, True, False
+        if not gives and (takes or chain.takes is not None):
             chain.last = None
             self._take(chain, step)
         else:
-            self._put_last(chain, step, gives=rises)
+            self._put_last(chain, step, gives=gives)
         self._make_ready(key, chain)
 
     def _put_last(self, chain: _Chain, step: Step, *, gives: bool) -> None:
@@ -244,10 +244,14 @@ def room_of(status: WorkloadStatus) -> Room:
     return room
 
 
-def _change(before: Room, after: Room) -> tuple[bool, bool]:
-    """Whether anything rises, and whether anything falls."""
-    differences = {after.get(cell, 0) - before.get(cell, 0) for cell in {*before, *after}}
-    return max(differences, default=0) > 0, min(differences, default=0) < 0
+def rises(before: Room, after: Room) -> bool:
+    """Whether there is more of anything."""
+    return any(after.get(cell, 0) > before.get(cell, 0) for cell in {*before, *after})
+
+
+def falls(before: Room, after: Room) -> bool:
+    """Whether there is less of anything."""
+    return rises(after, before)
 
 
 def _at_most(status: WorkloadStatus, room: Room) -> WorkloadStatus:

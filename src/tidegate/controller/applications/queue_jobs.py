@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.pods_of_job import job_status, to_do
@@ -30,7 +32,9 @@ class QueueJobs:
         owner = workload.spec.owner
         return owner is not None and owner.kind == "QueueJob" and owner.api_version == QUEUE_JOBS.api_version
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+    async def carry_out(
+        self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
+    ) -> None:
         """Make and take pods as granted, and say how far the job is."""
         followed = self._cache.application(QUEUE_JOBS.api_version, "QueueJob")
         owner = workload.spec.owner
@@ -53,6 +57,8 @@ class QueueJobs:
         work = to_do(job, seen, pods, flavors)
         await self._delete(work.delete)
         for pod in work.create:
+            if not stands():
+                return
             await self._create(pod)
 
     async def _create(self, pod: Object) -> None:
