@@ -140,6 +140,19 @@ def test_a_job_that_is_let_go_with_more_than_is_granted() -> None:
     assert "may make 2 pods" in court.found
 
 
+def test_a_job_makes_no_more_pods_than_it_has_left_to_do() -> None:
+    """Seed 97: three of four had ended, which its Workload did not tell yet. The Job was left as it wanted to be, three
+    at a time, and that was called too much; it can make one."""
+    court = Court()
+    court.commit(WORKLOADS, workload("job-one", 2, 1, least=1))
+    court.commit(JOBS, JOB)
+    spec = {**JOB["spec"], "parallelism": 2, "completions": 4}
+    court.commit(JOBS, {**JOB, "spec": spec, "status": {"succeeded": 3}})
+    assert not court.found
+    court.commit(JOBS, {**JOB, "spec": {**spec, "completions": 5}, "status": {"succeeded": 3}})
+    assert "may make 2 pods" in court.found
+
+
 def test_half_a_floor() -> None:
     court = Court()
     court.commit(WORKLOADS, workload("one", 2, 1))

@@ -28,6 +28,7 @@ from tidegate.local.store import Change
 from tidegate.model.codec import read
 from tidegate.model.jobs import builtin
 from tidegate.model.kinds import Workload
+from tidegate.model.kinds.shape import MOST_PODS
 from tidegate.sim.faults.laws.using import Part, Using
 from tidegate.sim.faults.network import LATEST_S, SLOWEST_S
 from tidegate.sim.laws.commitments import over_committed
@@ -267,10 +268,13 @@ def _job_of(workload: str) -> str:
 
 
 def _loose(job: Object | None) -> dict[Part, int]:
+    """What a Job may make, as it stands: no more than it has left to do."""
     if job is None:
         return {}
     entry = builtin().of({"apiVersion": "batch/v1", "kind": "Job"})
-    return {(name, one.flavor or "default"): one.count for name, one in let_go(entry, job).items()}
+    spec, status = job["spec"], job.get("status") or {}
+    left = spec.get("completions", MOST_PODS) - status.get("succeeded", 0)
+    return {(name, one.flavor or "default"): min(one.count, left) for name, one in let_go(entry, job).items()}
 
 
 def _admitted_at(raw: Object | None) -> str | None:
