@@ -259,7 +259,8 @@ class Operator:
             seen = self._forgiven(seen, workload, news)
         status = status_of(workload, seen, replace(news, outcome=facts.outcome), now)
         if told or status != workload.status or not raw.get("status"):
-            self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, told=told)
+            floors = {each.name: each.least for each in seen.pod_sets}
+            self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, told=told, floors=floors)
             self._deadlines.expect(key, self._looking.deadline(key))
 
     def _written(self, step: Step, is_newest: bool) -> None:

@@ -1,14 +1,17 @@
 """Statuses that were decided and are not known to be written yet, and which of them may be written now. Pure.
 
 What is given to one was taken from another, so a status that gives waits for every status decided before it that
-takes; those wait for nobody. Whatever subset of these writes has taken effect when the operator is killed, too little
-was given, never too much. Room is counted as somebody who starts anew would read it.
+takes; those wait for nobody. Who loses and is given at once loses first, unless less than its floor would be left.
+Whatever subset of these writes has taken effect when the operator is killed, too little was given, never too much; of a
+floor everything, or nothing. Room is counted as somebody who starts anew would read it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import islice
 
 from msgspec import structs
 
@@ -18,6 +21,7 @@ from tidegate.model.kinds.shape import ConditionStatus
 from tidegate.model.kinds.workload import PodSetStatus, WorkloadStatus
 from tidegate.scheduler import Plan
 
+NO_FLOORS: Mapping[str, int] = {}
 Room = dict[tuple[str, str, bool], int]
 """Pods by pod set and flavor: those granted, and (True) those of them that may start. Without a flavor, as less than
 nothing, those that have ended: an application that may still start them takes their room."""
@@ -44,7 +48,9 @@ class Step:
     number: int = 0
     """Of one that takes; those that give wait for the numbers before them."""
     after: int = 0
-    """All that take, up to this number, are written first."""
+    """All others that take, up to this number, are written first."""
+    moves: bool = False
+    """Whether it takes and gives at once."""
     told: tuple[Plan, ...] = ()
     """What is to be said and counted once it is written."""
 
@@ -78,6 +84,8 @@ class Underway:
     _number: int = 0
     _given: list[Step] = field(default_factory=list)
     """Put since something was last asked for: they were decided together with everything else that was put since."""
+    _moving: Key | None = None
+    """Who loses and is given in one write. Only one at a time: of two, each might wait for the other."""
 
     def __len__(self) -> int:
         return len(self._chains)
@@ -110,22 +118,28 @@ class Underway:
         *,
         urgency: Urgency,
         told: tuple[Plan, ...] = (),
+        floors: Mapping[str, int] = NO_FLOORS,
     ) -> None:
-        """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room."""
+        """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room. Of
+        `floors`, by pod set, it holds all at any moment, or nothing."""
         chain = self._chains.setdefault(key, _Chain(made_from, known))
         step = Step(key, status, urgency, told=(*_told(chain.last), *told))
-        room = room_of(status)
-        rises, falls = _change(room_of(chain.before_last()), room)
-        if rises and falls:
-            # Who loses and is given at once loses first, like everybody.
-            first = _at_most(status, room_of(chain.before_last()))
-            self._take(chain, replace(step, status=first, told=()))
-            rises = room_of(first) != room
-        if not rises and (falls or chain.takes is not None):
+        room, before = room_of(status), room_of(chain.before_last())
+        gives, takes = rises(before, room), falls(before, room)
+        if gives and takes:
+            first = _at_most(status, before)
+            if _is_whole(first, floors) or self._moving is not None:
+                # Who loses and is given at once loses first, like everybody.
+                first = first if _is_whole(first, floors) else _without_pods(first)
+                self._take(chain, replace(step, status=first, told=()))
+                gives = room_of(first) != room
+            else:
+                self._moving, step.moves, gives = key, True, False
+        if not gives and (takes or chain.takes is not None):
             chain.last = None
             self._take(chain, step)
         else:
-            self._put_last(chain, step, gives=rises)
+            self._put_last(chain, step, gives=gives)
         self._make_ready(key, chain)
 
     def _put_last(self, chain: _Chain, step: Step, *, gives: bool) -> None:
@@ -145,7 +159,10 @@ class Underway:
             self._number += 1
             self._takes[self._number] = None
         number = old.number if old is not None else self._number
-        chain.takes = replace(step, urgency=Urgency.TAKES, number=number, told=(*_told(old), *step.told))
+        moves = step.moves or (old is not None and old.moves)
+        chain.takes = replace(step, urgency=Urgency.TAKES, number=number, moves=moves, told=(*_told(old), *step.told))
+        if moves:
+            self._given.append(chain.takes)
 
     def _make_ready(self, key: Key, chain: _Chain) -> None:
         step = chain.takes or chain.last
@@ -160,29 +177,33 @@ class Underway:
         for given in self._given:
             given.after = self._number
         self._given.clear()
-        for keys in self._ready[: least + 1]:
-            key = next(iter(keys), None)
-            if key is None:
-                continue
-            chain = self._chains[key]
-            step = chain.takes or chain.last
-            assert step is not None
-            if step.urgency is Urgency.GIVES and next(iter(self._takes), step.after + 1) <= step.after:
-                continue
-            if step is chain.takes:
-                chain.takes = None
-            else:
-                chain.last = None
-            chain.sent = step
-            self._make_ready(key, chain)
-            return step, chain.made_from
+        for urgency in range(least + 1):
+            # Of those that take, only the one that moves may have to wait.
+            for key in islice(self._ready[urgency], 2 if urgency == Urgency.TAKES else 1):
+                chain = self._chains[key]
+                step = chain.takes or chain.last
+                assert step is not None
+                if self._may_go(step):
+                    if step is chain.takes:
+                        chain.takes = None
+                    else:
+                        chain.last = None
+                    chain.sent = step
+                    self._make_ready(key, chain)
+                    return step, chain.made_from
         return None
+
+    def _may_go(self, step: Step) -> bool:
+        """Whether all is written that it is to wait for."""
+        others = (number for number in self._takes if number != step.number)
+        return next(others, step.after + 1) > step.after
 
     def written(self, step: Step, answer: Object) -> None:
         """The server has it; what follows is made from its answer."""
         chain = self._chains[step.key]
         chain.sent, chain.made_from, chain.known = None, answer, step.status
         self._takes.pop(step.number, None)
+        self._moving = None if step.moves else self._moving
         if chain.takes is None and chain.last is None:
             del self._chains[step.key]
         else:
@@ -203,6 +224,7 @@ class Underway:
         self._chains.clear()
         self._takes.clear()
         self._given.clear()
+        self._moving = None
         for each in self._ready:
             each.clear()
         return keys
@@ -222,10 +244,14 @@ def room_of(status: WorkloadStatus) -> Room:
     return room
 
 
-def _change(before: Room, after: Room) -> tuple[bool, bool]:
-    """Whether anything rises, and whether anything falls."""
-    differences = {after.get(cell, 0) - before.get(cell, 0) for cell in {*before, *after}}
-    return max(differences, default=0) > 0, min(differences, default=0) < 0
+def rises(before: Room, after: Room) -> bool:
+    """Whether there is more of anything."""
+    return any(after.get(cell, 0) > before.get(cell, 0) for cell in {*before, *after})
+
+
+def falls(before: Room, after: Room) -> bool:
+    """Whether there is less of anything."""
+    return rises(after, before)
 
 
 def _at_most(status: WorkloadStatus, room: Room) -> WorkloadStatus:
@@ -242,6 +268,16 @@ def _at_most(status: WorkloadStatus, room: Room) -> WorkloadStatus:
         return structs.replace(each, granted=sum(flavors.values()), flavors=flavors, held=held)
 
     return structs.replace(status, pod_sets=tuple(map(limited, status.pod_sets)))
+
+
+def _is_whole(status: WorkloadStatus, floors: Mapping[str, int]) -> bool:
+    return all(each.granted >= floors.get(each.name, 0) for each in status.pod_sets)
+
+
+def _without_pods(status: WorkloadStatus) -> WorkloadStatus:
+    """Half a gang would run on; whoever starts anew reads this as not admitted."""
+    pod_sets = tuple(structs.replace(each, granted=0, flavors={}, held={}) for each in status.pod_sets)
+    return structs.replace(status, pod_sets=pod_sets)
 
 
 def _told(step: Step | None) -> tuple[Plan, ...]:
