@@ -1,10 +1,9 @@
 """The circle: look at what changed, plan, write down what was decided, and let applications go or hold them.
 
 Planning does not wait for writing. The Planner takes its Plan for done, and a Workload is seen with the status that was
-decided, until the server has it. Where a write failed, nothing more is planned before what was sent has come to its
-end, what was not is forgotten, and the truth is read again; so nothing is ever granted twice. What is taken is written
-before what is given: whoever is killed in between has given too little, never too much. An application hears of
-what was granted when that is written.
+decided, until the server has it. Where a write failed, the truth is read again, what was not sent is forgotten, and all
+of that is planned anew; so nothing is ever granted twice. What is taken is written before what is given: whoever is
+killed in between has given too little, never too much. An application hears of what was granted when that is written.
 """
 
 from __future__ import annotations
@@ -92,11 +91,10 @@ class Operator:
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications, self.cache.workloads)
         self._doing = Doing()
-        self._writer = StatusWriter(client, self.cache.workloads, self._written)
+        self._writer = StatusWriter(client, self.cache.workloads, self._written, self._not_written)
         underway = self._writer.underway
         self._looking = Looking(self.cache, self._applications, self._gated, clock, underway.assumed)
         self._changes = Changes(self._writer.is_own)
-        self._writer.failed = self._changes.wake
         statuses = QueueStatuses(client, self.cache)
         self._reporting = Reporting(self.cache.workloads, statuses, underway, self._changes.wake)
         self._carrying = Carrying(
@@ -138,9 +136,6 @@ class Operator:
         taken: Taken = (set(), [], set())
         began, completed = time.monotonic(), False
         try:
-            if self._writer.unsure:
-                self._overdue |= await self._writer.forget()
-                self._overdue |= await self._writer.make_sure()
             taken = self._changes.take()
             wait_s = await self._cycle(*taken)
             completed = True
@@ -270,6 +265,12 @@ class Operator:
         if not is_newest:
             self._changes.mark([step.key])
         self._carrying.carry_out(step.key)
+
+    def _not_written(self, keys: set[Key]) -> None:
+        """The server has not taken a status: all of which something was assumed that is not on its way is planned
+        anew, before anything else is."""
+        self._overdue |= keys
+        self._changes.wake()
 
     def _forgiven(self, seen: SeenWorkload, workload: Workload, news: News) -> SeenWorkload:
         """An eviction that was its own wish counts for nothing."""

@@ -76,6 +76,7 @@ class Underway:
     _takes: dict[int, None] = field(default_factory=dict)
     """Numbers of those that are not written yet, in order."""
     _number: int = 0
+    _held_back: set[Key] = field(default_factory=set)
     _given: list[Step] = field(default_factory=list)
     """Put since something was last asked for: they were decided together with everything else that was put since."""
 
@@ -118,7 +119,7 @@ class Underway:
         rises, falls = _change(room_of(chain.before_last()), room)
         if rises and falls:
             # Who loses and is given at once loses first, like everybody.
-            first = _at_most(status, room_of(chain.before_last()))
+            first = _without_gain(status, chain.before_last())
             self._take(chain, replace(step, status=first, told=()))
             rises = room_of(first) != room
         if not rises and (falls or chain.takes is not None):
@@ -147,10 +148,11 @@ class Underway:
         number = old.number if old is not None else self._number
         chain.takes = replace(step, urgency=Urgency.TAKES, number=number, told=(*_told(old), *step.told))
 
-    def _make_ready(self, key: Key, chain: _Chain) -> None:
-        step = chain.takes or chain.last
+    def _make_ready(self, key: Key, chain: _Chain | None) -> None:
+        step = (chain.takes or chain.last) if chain is not None else None
+        waits = chain is None or chain.sent is not None or key in self._held_back
         for urgency, keys in enumerate(self._ready):
-            if step is None or chain.sent is not None or urgency != step.urgency:
+            if step is None or waits or urgency != step.urgency:
                 keys.pop(key, None)
             else:
                 keys.setdefault(key)
@@ -197,15 +199,28 @@ class Underway:
                 del self._chains[key]
                 self._ready[chain.last.urgency].pop(key, None)
 
-    def forget(self) -> set[Key]:
-        """Nothing of all this is assumed any more; whose it was."""
+    def forget(self, failed: Step) -> set[Key]:
+        """This was not written, and nothing that is not on its way is to be; whose all that was. What is on its way is
+        safe by itself, since everything that it waited for is written."""
         keys = set(self._chains)
-        self._chains.clear()
-        self._takes.clear()
+        flying = {key: each.sent for key, each in self._chains.items() if each.sent not in (None, failed)}
+        self._chains = {key: replace(self._chains[key], takes=None, last=None) for key in flying}
+        numbers = {step.number for step in flying.values() if step is not None}
+        self._takes = {number: None for number in self._takes if number in numbers}
         self._given.clear()
         for each in self._ready:
             each.clear()
         return keys
+
+    def hold_back(self, key: Key) -> None:
+        """Nothing of this Workload is sent until it is let go."""
+        self._held_back.add(key)
+        self._make_ready(key, self._chains.get(key))
+
+    def let_go(self, key: Key) -> None:
+        """It may be sent again."""
+        self._held_back.discard(key)
+        self._make_ready(key, self._chains.get(key))
 
 
 def room_of(status: WorkloadStatus) -> Room:
@@ -228,8 +243,12 @@ def _change(before: Room, after: Room) -> tuple[bool, bool]:
     return max(differences, default=0) > 0, min(differences, default=0) < 0
 
 
-def _at_most(status: WorkloadStatus, room: Room) -> WorkloadStatus:
-    """A status without what it has beyond this."""
+def _without_gain(status: WorkloadStatus, before: WorkloadStatus) -> WorkloadStatus:
+    """A status without what it has beyond the one before. Who is admitted by it is not, until all of it is written: a
+    floor is granted whole or not at all, whenever the operator dies."""
+    room = room_of(before)
+    if not any(count > 0 for count in room.values()):
+        return structs.replace(before, reclaimed_pod_set_pods=status.reclaimed_pod_set_pods)
 
     def limited(each: PodSetStatus) -> PodSetStatus:
         flavors: dict[str, int] = {}
