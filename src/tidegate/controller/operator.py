@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from msgspec import structs
 
@@ -24,6 +23,7 @@ from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.queue_jobs import QueueJobs
 from tidegate.controller.applications.workers import GatedApplications
 from tidegate.controller.carrying import Carrying
+from tidegate.controller.describing import Describing
 from tidegate.controller.doing import Deed, Doing
 from tidegate.controller.kinds import Key, key_of, name_of
 from tidegate.controller.looking import Looking
@@ -46,6 +46,7 @@ from tidegate.controller.writing import StatusWriter
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
+from tidegate.kube.patience import PatientWire
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
 from tidegate.model.kinds import Workload
@@ -83,14 +84,15 @@ class Operator:
         self._policies = policies
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
-        gates = Gates(client, self.cache)
-        self._applications = Applications(client, self.cache, self.managed, self._recorder, gates)
-        self._gated = GatedPods(client, self.cache, self.managed, self._recorder, gates)
-        workers = GatedApplications(client, self.cache, self._applications, gates)
+        patient = client.over(PatientWire)
+        gates = Gates(patient, self.cache)
+        self._applications = Applications(patient, self.cache, self.managed, self._recorder, gates)
+        self._gated = GatedPods(patient, self.cache, self.managed, self._recorder, gates)
+        workers = GatedApplications(patient, self.cache, self._applications, gates)
         self._tree = NamespaceTree(client, self.cache, self.managed)
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications, self.cache.workloads)
-        self._doing = Doing()
+        self._doing = Doing(self._refused)
         self._writer = StatusWriter(client, self.cache.workloads, self._written, self._not_written)
         underway = self._writer.underway
         self._looking = Looking(self.cache, self._applications, self._gated, clock, underway.assumed)
@@ -98,12 +100,11 @@ class Operator:
         statuses = QueueStatuses(client, self.cache)
         self._reporting = Reporting(self.cache.workloads, statuses, underway, self._changes.wake)
         self._carrying = Carrying(
-            (self._gated, QueueJobs(client, self.cache), workers, self._applications),
+            (self._gated, QueueJobs(patient, self.cache), workers, self._applications),
             self._looking, underway, self._doing, look=self._see_between, changes=self._changes,
         )  # fmt: skip
         self._deadlines = Deadlines()
-        self._describing: set[Key] = set()
-        """Workloads that are being asked for anew: they are looked at when that is written, with what it says."""
+        self._describing = Describing(self._applications, self._gated, self._looking, self._doing, self._changes)
         self._overdue: set[Key] = set()
         """Workloads of which the planner still assumes what was not written, or knows what nobody was told: nothing is
         planned before both are mended, also while they are being asked for anew."""
@@ -159,14 +160,12 @@ class Operator:
             if not all([await self._tree.keep(), await self._quotas.keep()]):
                 asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
         began, now = asyncio.get_running_loop().time(), int(self._clock())
-        for deed in self._descriptions(applications, waiting):
-            self._describing.add(deed.key)
-            self._doing.do(deed)
+        self._describing.begin(applications, waiting)
         if self._changes.config:
             self._changes.config = False
             self._configure()
         # Whoever the planner does not know at all is never left out: it may hold something.
-        later = {key for key in self._describing if self._planner.workload(name_of(key)) is not None}
+        later = {key for key in self._describing.keys if self._planner.workload(name_of(key)) is not None}
         dirty = (dirty | self._deadlines.due(now)) - later | self._overdue
         self._overdue = set()
         for key in sorted(dirty):
@@ -220,12 +219,6 @@ class Operator:
         seen = self._planner.workload(name_of(key))
         return None if seen is None else [each.granted for each in seen.pod_sets]
 
-    def _described(self, key: Key) -> Coroutine[Any, Any, None]:
-        """Ask for pods that wait: by the application that made them, or by themselves."""
-        workload = self._looking.workload(key)
-        found = self._applications.owner_of(workload) if workload else None
-        return self._gated.describe(key) if found is None else self._applications.describe(found[1])
-
     # ── what is told ──
 
     def _tell(self, plan: Plan, told: set[Key], now: int) -> None:
@@ -266,10 +259,12 @@ class Operator:
             self._changes.mark([step.key])
         self._carrying.carry_out(step.key)
 
-    def _not_written(self, keys: set[Key]) -> None:
+    def _not_written(self, step: Step, refused: StatusError | None, assumed: set[Key]) -> None:
         """The server has not taken a status: all of which something was assumed that is not on its way is planned
         anew, before anything else is."""
-        self._overdue |= keys
+        if refused is not None:
+            self._telling.refused(self._looking.workload(step.key), None, refused)
+        self._overdue |= assumed
         self._changes.wake()
 
     def _forgiven(self, seen: SeenWorkload, workload: Workload, news: News) -> SeenWorkload:
@@ -281,20 +276,5 @@ class Operator:
         self._planner.put(kept)
         return kept
 
-    # ── what is done ──
-
-    def _descriptions(self, applications: list[Object], waiting: set[Key]) -> Iterator[Deed]:
-        """What applications and pods ask for, written down as Workloads."""
-        for obj in applications:
-            key, again = self._applications.workload_key(obj), partial(self._changes.add, obj)
-            yield Deed(key, "describe", partial(self._describe, key, partial(self._applications.describe, obj)), again)
-        for key in sorted(waiting):
-            again = partial(self._changes.add_pods, key)
-            yield Deed(key, "ask for pods", partial(self._describe, key, partial(self._described, key)), again)
-
-    async def _describe(self, key: Key, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        try:
-            await work()
-        finally:
-            self._describing.discard(key)
-            self._changes.mark([key])
+    def _refused(self, deed: Deed, error: StatusError) -> None:
+        self._telling.refused(self._looking.workload(deed.key), deed.about, error)

@@ -45,10 +45,10 @@ class StatusWriter:
         client: Client,
         workloads: Latest,
         written: Callable[[Step, bool], None],
-        failed: Callable[[set[Key]], None],
+        failed: Callable[[Step, StatusError | None, set[Key]], None],
     ) -> None:
         """`written` is called with each step that the server has taken, and whether nothing newer was heard of;
-        `failed` where it has not, with all Workloads of which something else was assumed."""
+        `failed` with each that it has not, why it may not be, and all Workloads of which something else was assumed."""
         self._client = client
         self._workloads = workloads
         self._written = written
@@ -112,13 +112,15 @@ class StatusWriter:
         """What stands there now is known, and nothing else is assumed. Who is only late tries again at once."""
         key = step.key
         assumed = self.underway.forget(step)
-        if refused is not None and refused.code not in (404, 409):
-            tried = self._refusals.get(key, 0)
-            self._refusals[key] = tried + 1
-            wait_s = min(_AGAIN_MOST_S, _AGAIN_S * 2 ** min(tried, 10))
-            self.underway.hold_back(key)
-            asyncio.get_running_loop().call_later(wait_s, self._again, key)
-        self._failed(assumed)
+        if refused is None or refused.code in (404, 409):
+            self._failed(step, None, assumed)
+            return
+        tried = self._refusals.get(key, 0)
+        self._refusals[key] = tried + 1
+        self.underway.hold_back(key)
+        wait_s = min(_AGAIN_MOST_S, _AGAIN_S * 2 ** min(tried, 10))
+        asyncio.get_running_loop().call_later(wait_s, self._again, key)
+        self._failed(step, refused if refused.code < _UNWELL else None, assumed)
 
     def _again(self, key: Key) -> None:
         self.underway.let_go(key)

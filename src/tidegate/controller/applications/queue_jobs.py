@@ -59,7 +59,7 @@ class QueueJobs:
             # Heard of by the watch; to write it down here keeps the next cycle from making it again.
             self._cache.pods.wrote(await self._client.create(PODS, pod))
         except StatusError as refused:
-            if refused.code != 409:  # It is there already: its event will come.
+            if refused.reason != "AlreadyExists":  # If it is: its event will come.
                 raise
 
     async def _delete(self, pods: tuple[Object, ...] | list[Object]) -> None:
