@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from tidegate.cli.errors import CommandError
 
@@ -44,7 +44,7 @@ def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False, 
             return asyncio.run(connected)
         import uvloop
 
-        return cast("T", uvloop.run(connected))
+        return uvloop.run(connected)
     except StatusError as refused:
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:
