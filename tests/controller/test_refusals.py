@@ -16,12 +16,12 @@ from tidegate.kube.wire import Object, Request, Response
 Json = Any
 
 
-async def job(bench: Bench, name: str, **more: Json) -> None:
+async def job(bench: Bench, name: str, *, count: int = 1) -> None:
     container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
     template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
     meta = {"name": name, "namespace": "n", "labels": {"tidegate.dev/queue": "left"}}
-    spec = {"suspend": True, "parallelism": 1, "completions": 1, "template": template}
-    await bench.client.create(JOBS, {"metadata": {**meta, **more}, "spec": spec})
+    spec = {"suspend": True, "parallelism": count, "completions": count, "template": template}
+    await bench.client.create(JOBS, {"metadata": meta, "spec": spec})
 
 
 async def told(bench: Bench, reason: str) -> list[tuple[str, str, str]]:

@@ -28,12 +28,19 @@ class Describing:
         self._changes = changes
         self.keys: set[Key] = set()
         """Workloads of which that is not written yet: they are looked at when it is, with what it says."""
+        self._written: set[Key] = set()
+        """Those of which it was since the last cycle."""
 
     def begin(self, applications: list[Object], waiting: set[Key]) -> None:
-        """Ask for these applications, and for pods that wait for these Workloads."""
+        """Ask for these applications, and for pods that wait for these Workloads. Who has just been asked for is looked
+        at first: one whose pods come and go all the time never would be."""
+        looked_at, self._written = self._written, set()
         for deed in self._deeds(applications, waiting):
-            self.keys.add(deed.key)
-            self._doing.do(deed)
+            if deed.key in looked_at:
+                deed.again()
+            else:
+                self.keys.add(deed.key)
+                self._doing.do(deed)
 
     def _deeds(self, applications: list[Object], waiting: set[Key]) -> Iterator[Deed]:
         for obj in applications:
@@ -55,4 +62,5 @@ class Describing:
             await work()
         finally:
             self.keys.discard(key)
+            self._written.add(key)
             self._changes.mark([key])

@@ -37,7 +37,7 @@ from tidegate.controller.seen.config import snapshot
 from tidegate.controller.seen.workloads import seen_workload
 from tidegate.controller.telling import Telling
 from tidegate.controller.told.news import keys_of, news_of, parts_of
-from tidegate.controller.told.workloads import News, status_of, wished
+from tidegate.controller.told.workloads import News, differs_in_counts, status_of, wished
 from tidegate.controller.underway import Step, Urgency
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.controller.watch.changes import Changes, Taken
@@ -108,6 +108,8 @@ class Operator:
         self._overdue: set[Key] = set()
         """Workloads of which the planner still assumes what was not written, or knows what nobody was told: nothing is
         planned before both are mended, also while they are being asked for anew."""
+        self._counts: set[Key] = set()
+        """Workloads of which only the number of pods that run has changed: the next report tells that."""
         self._cycle_s = 0.0
 
     def _labels(self, namespace: str) -> dict[str, str]:
@@ -175,7 +177,11 @@ class Operator:
         told = dirty | keys_of(plan)
         self._tell(plan, told, now)
         if plan.standings:
-            self._reporting.report(plan, told, now, partial(self._put, now=now, urgency=Urgency.REPORTS))
+            report = partial(self._put, now=now, urgency=Urgency.REPORTS)
+            for key in sorted(self._counts):
+                report(key, News())
+            self._counts.clear()
+            self._reporting.report(plan, told, now, report)
         self._writer.push()
         self._cycle_s = asyncio.get_running_loop().time() - began
         return self._next(plan, now)
@@ -246,7 +252,9 @@ class Operator:
         if news.eviction is not None:
             seen = self._forgiven(seen, workload, news)
         status = status_of(workload, seen, replace(news, outcome=facts.outcome), now)
-        if told or status != workload.status or not raw.get("status"):
+        if urgency is not Urgency.REPORTS and not told and differs_in_counts(workload.status, status):
+            self._counts.add(key)
+        elif told or status != workload.status or not raw.get("status"):
             self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, told=told)
             self._deadlines.expect(key, self._looking.deadline(key))
 
