@@ -47,6 +47,23 @@ def test_who_is_given_room_waits_until_it_is_taken(play: Play) -> None:
     play(story)
 
 
+def test_nobody_waits_for_what_is_taken_in_another_tree(play: Play) -> None:
+    """One eviction took long to write, and until it was nobody anywhere was given anything."""
+
+    async def story(bench: Bench) -> None:
+        await bench.workload("low", "left")
+        await asyncio.sleep(5)
+        bench.wire.slow = {"low"}
+        await bench.workload("high", "left", priority=9)
+        await asyncio.sleep(3)
+        await bench.workload("other", "right")
+        await asyncio.sleep(3)
+        assert [await bench.state(name) for name in ("low", "other")] == ["Admitted", "Admitted"]
+        assert await bench.state("high") != "Admitted"
+
+    play(story)
+
+
 def test_reports_do_not_keep_whoever_is_given_something_waiting(play: Play) -> None:
     """Everybody who waited was told why before the next cycle began."""
 

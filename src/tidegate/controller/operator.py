@@ -33,12 +33,12 @@ from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
 from tidegate.controller.queues.tree import NamespaceTree
 from tidegate.controller.reporting import Reporting
-from tidegate.controller.seen.config import snapshot
+from tidegate.controller.seen.config import root_of, snapshot
 from tidegate.controller.seen.workloads import seen_workload
 from tidegate.controller.telling import Telling
 from tidegate.controller.told.news import keys_of, news_of, parts_of
 from tidegate.controller.told.workloads import News, differs_in_counts, status_of, wished
-from tidegate.controller.underway import Step, Urgency
+from tidegate.controller.underway import ANY, Step, Urgency
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.controller.watch.changes import Changes, Taken
 from tidegate.controller.watch.deadlines import Deadlines
@@ -84,6 +84,8 @@ class Operator:
         self._policies = policies
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
+        self._roots: dict[str, str] = {}
+        """Trees of Queues, as far as they were asked for."""
         patient = client.over(PatientWire)
         gates = Gates(patient, self.cache)
         self._applications = Applications(patient, self.cache, self.managed, self._recorder, gates)
@@ -200,8 +202,15 @@ class Operator:
             cache.namespaces.all(),
         )  # fmt: skip
         self._planner.configure(self._snapshot)
+        self._roots.clear()
+        self._writer.underway.replant()
         self._carrying.flavors = self._snapshot.flavors
         self._reporting.due = True
+
+    def _root(self, queue: str) -> str:
+        if queue not in self._roots:
+            self._roots[queue] = root_of(queue, self._snapshot) or ANY
+        return self._roots[queue]
 
     def _see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
@@ -255,7 +264,8 @@ class Operator:
         if urgency is not Urgency.REPORTS and not told and differs_in_counts(workload.status, status):
             self._counts.add(key)
         elif told or status != workload.status or not raw.get("status"):
-            self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, told=told)
+            root = self._root(seen.queue)
+            self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, root=root, told=told)
             self._deadlines.expect(key, self._looking.deadline(key))
 
     def _written(self, step: Step, is_newest: bool) -> None:

@@ -1,8 +1,8 @@
 """Statuses that were decided and are not known to be written yet, and which of them may be written now. Pure.
 
 What is given to one was taken from another, so a status that gives waits for every status decided before it that
-takes; those wait for nobody. Whatever subset of these writes has taken effect when the operator is killed, too little
-was given, never too much. Room is counted as somebody who starts anew would read it.
+takes, of the same tree of quotas; those wait for nobody. Whatever subset of these writes has taken effect when the
+operator is killed, too little was given, never too much. Room is counted as somebody who starts anew would read it.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-from msgspec import structs
-
 from tidegate.controller.kinds import Key
+from tidegate.controller.told.room import change, room_of, without_gain
 from tidegate.kube.wire import Object
-from tidegate.model.kinds.shape import ConditionStatus
-from tidegate.model.kinds.workload import PodSetStatus, WorkloadStatus
+from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.scheduler import Plan
 
-Room = dict[tuple[str, str, bool], int]
-"""Pods by pod set and flavor: those granted, and (True) those of them that may start. Without a flavor, as less than
-nothing, those that have ended: an application that may still start them takes their room."""
+ANY = ""
+"""In place of a root: what counts in every tree, because it is not known in which."""
 
 
 class Urgency(IntEnum):
@@ -41,10 +38,11 @@ class Step:
     key: Key
     status: WorkloadStatus
     urgency: Urgency
+    root: str = ANY
     number: int = 0
     """Of one that takes; those that give wait for the numbers before them."""
     after: int = 0
-    """All that take, up to this number, are written first."""
+    """All of its tree that take, up to this number, are written first."""
     told: tuple[Plan, ...] = ()
     """What is to be said and counted once it is written."""
 
@@ -71,10 +69,12 @@ class Underway:
     """Every Workload's chain."""
 
     _chains: dict[Key, _Chain] = field(default_factory=dict)
-    _ready: tuple[dict[Key, None], ...] = field(default_factory=lambda: tuple({} for _ in Urgency))
-    """Whose next step may be sent, by its urgency, in the order in which they came."""
-    _takes: dict[int, None] = field(default_factory=dict)
-    """Numbers of those that are not written yet, in order."""
+    _ready: tuple[dict[str, dict[Key, None]], ...] = field(default_factory=lambda: tuple({} for _ in Urgency))
+    """Whose next step may be sent, by its urgency and its tree, in the order in which they came; trees take turns."""
+    _places: dict[Key, tuple[Urgency, str]] = field(default_factory=dict)
+    """Where in `_ready` each is."""
+    _takes: dict[str, dict[int, None]] = field(default_factory=dict)
+    """Numbers of those that are not written yet, by tree, in order."""
     _number: int = 0
     _held_back: set[Key] = field(default_factory=set)
     _given: list[Step] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Underway:
 
     def waiting(self, urgency: Urgency) -> int:
         """How many could be sent."""
-        return len(self._ready[urgency])
+        return sum(map(len, self._ready[urgency].values()))
 
     def assumed(self, key: Key) -> WorkloadStatus | None:
         """The status that a Workload has when everything is written; None where nothing is underway."""
@@ -110,16 +110,18 @@ class Underway:
         status: WorkloadStatus,
         *,
         urgency: Urgency,
+        root: str = ANY,
         told: tuple[Plan, ...] = (),
     ) -> None:
-        """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room."""
+        """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room;
+        `root` is that of the tree in which it holds what it holds."""
         chain = self._chains.setdefault(key, _Chain(made_from, known))
-        step = Step(key, status, urgency, told=(*_told(chain.last), *told))
+        step = Step(key, status, urgency, root, told=(*_told(chain.last), *told))
         room = room_of(status)
-        rises, falls = _change(room_of(chain.before_last()), room)
+        rises, falls = change(room_of(chain.before_last()), room)
         if rises and falls:
             # Who loses and is given at once loses first, like everybody.
-            first = _without_gain(status, chain.before_last())
+            first = without_gain(status, chain.before_last())
             self._take(chain, replace(step, status=first, told=()))
             rises = room_of(first) != room
         if not rises and (falls or chain.takes is not None):
@@ -144,51 +146,72 @@ class Underway:
         old = chain.takes
         if old is None:
             self._number += 1
-            self._takes[self._number] = None
-        number = old.number if old is not None else self._number
-        chain.takes = replace(step, urgency=Urgency.TAKES, number=number, told=(*_told(old), *step.told))
+            self._takes.setdefault(step.root, {})[self._number] = None
+        number, root = (old.number, old.root) if old is not None else (self._number, step.root)
+        chain.takes = replace(step, urgency=Urgency.TAKES, root=root, number=number, told=(*_told(old), *step.told))
 
     def _make_ready(self, key: Key, chain: _Chain | None) -> None:
         step = (chain.takes or chain.last) if chain is not None else None
         waits = chain is None or chain.sent is not None or key in self._held_back
-        for urgency, keys in enumerate(self._ready):
-            if step is None or waits or urgency != step.urgency:
-                keys.pop(key, None)
-            else:
-                keys.setdefault(key)
+        place = None if step is None or waits else (step.urgency, step.root)
+        before = self._places.get(key)
+        if before == place:
+            return
+        if before is not None:
+            urgency, root = before
+            del self._places[key], self._ready[urgency][root][key]
+            if not self._ready[urgency][root]:
+                del self._ready[urgency][root]
+        if place is not None:
+            urgency, root = self._places[key] = place
+            self._ready[urgency].setdefault(root, {})[key] = None
 
     def next(self, least: Urgency) -> tuple[Step, Object] | None:
         """What is to be sent now, and the object that it was made from; nothing less urgent than `least`."""
         for given in self._given:
             given.after = self._number
         self._given.clear()
-        for keys in self._ready[: least + 1]:
-            key = next(iter(keys), None)
-            if key is None:
-                continue
-            chain = self._chains[key]
-            step = chain.takes or chain.last
-            assert step is not None
-            if step.urgency is Urgency.GIVES and next(iter(self._takes), step.after + 1) <= step.after:
-                continue
-            if step is chain.takes:
-                chain.takes = None
-            else:
-                chain.last = None
-            chain.sent = step
-            self._make_ready(key, chain)
-            return step, chain.made_from
+        for trees in self._ready[: least + 1]:
+            for root, keys in trees.items():
+                key = next(iter(keys))
+                chain = self._chains[key]
+                step = chain.takes or chain.last
+                assert step is not None
+                if step.urgency is Urgency.GIVES and self._is_early(step):
+                    continue
+                trees[root] = trees.pop(root)
+                return self._sent(key, chain, step), chain.made_from
         return None
+
+    def _is_early(self, step: Step) -> bool:
+        """Whether something that takes is to be written before it."""
+        trees = self._takes.values() if step.root == ANY else (self._takes.get(each, {}) for each in (step.root, ANY))
+        return any(next(iter(numbers), step.after + 1) <= step.after for numbers in trees)
+
+    def _sent(self, key: Key, chain: _Chain, step: Step) -> Step:
+        if step is chain.takes:
+            chain.takes = None
+        else:
+            chain.last = None
+        chain.sent = step
+        self._make_ready(key, chain)
+        return step
 
     def written(self, step: Step, answer: Object) -> None:
         """The server has it; what follows is made from its answer."""
         chain = self._chains[step.key]
         chain.sent, chain.made_from, chain.known = None, answer, step.status
-        self._takes.pop(step.number, None)
+        self._is_taken(step)
         if chain.takes is None and chain.last is None:
             del self._chains[step.key]
         else:
             self._make_ready(step.key, chain)
+
+    def _is_taken(self, step: Step) -> None:
+        numbers = self._takes.get(step.root, {})
+        numbers.pop(step.number, None)
+        if not numbers:
+            self._takes.pop(step.root, None)
 
     def forget_words(self, key: Key) -> None:
         """What was only to be said of a Workload, and was not sent yet, is not: it is looked at again."""
@@ -197,7 +220,7 @@ class Underway:
             assert chain.last is not None
             if chain.last.urgency > Urgency.GIVES:
                 del self._chains[key]
-                self._ready[chain.last.urgency].pop(key, None)
+                self._make_ready(key, None)
 
     def forget(self, failed: Step) -> set[Key]:
         """This was not written, and nothing that is not on its way is to be; whose all that was. What is on its way is
@@ -205,12 +228,25 @@ class Underway:
         keys = set(self._chains)
         flying = {key: each.sent for key, each in self._chains.items() if each.sent not in (None, failed)}
         self._chains = {key: replace(self._chains[key], takes=None, last=None) for key in flying}
-        numbers = {step.number for step in flying.values() if step is not None}
-        self._takes = {number: None for number in self._takes if number in numbers}
+        self._takes.clear()
+        for step in sorted((step for step in flying.values() if step and step.number), key=lambda step: step.number):
+            self._takes.setdefault(step.root, {})[step.number] = None
         self._given.clear()
-        for each in self._ready:
-            each.clear()
+        self._places.clear()
+        for trees in self._ready:
+            trees.clear()
         return keys
+
+    def replant(self) -> None:
+        """Trees were changed: what is being taken in one of them may be given in any."""
+        steps = [step for chain in self._chains.values() for step in (chain.sent, chain.takes) if step and step.number]
+        for step in steps:
+            step.root = ANY
+        self._takes = (
+            {ANY: {step.number: None for step in sorted(steps, key=lambda step: step.number)}} if steps else {}
+        )
+        for key, chain in self._chains.items():
+            self._make_ready(key, chain)
 
     def hold_back(self, key: Key) -> None:
         """Nothing of this Workload is sent until it is let go."""
@@ -221,46 +257,6 @@ class Underway:
         """It may be sent again."""
         self._held_back.discard(key)
         self._make_ready(key, self._chains.get(key))
-
-
-def room_of(status: WorkloadStatus) -> Room:
-    """What a Workload with this status holds in the eyes of somebody who knows nothing else."""
-    room: Room = {(each.name, "", True): -each.count for each in status.reclaimed_pod_set_pods}
-    flags = {each.type for each in status.conditions if each.status is ConditionStatus.TRUE}
-    if "Admitted" not in flags or "Finished" in flags:
-        return room
-    for each in status.pod_sets:
-        for flavor, count in each.flavors.items():
-            if count:
-                room[each.name, flavor, False] = count
-                room[each.name, flavor, True] = count - each.held.get(flavor, 0)
-    return room
-
-
-def _change(before: Room, after: Room) -> tuple[bool, bool]:
-    """Whether anything rises, and whether anything falls."""
-    differences = {after.get(cell, 0) - before.get(cell, 0) for cell in {*before, *after}}
-    return max(differences, default=0) > 0, min(differences, default=0) < 0
-
-
-def _without_gain(status: WorkloadStatus, before: WorkloadStatus) -> WorkloadStatus:
-    """A status without what it has beyond the one before. Who is admitted by it is not, until all of it is written: a
-    floor is granted whole or not at all, whenever the operator dies."""
-    room = room_of(before)
-    if not any(count > 0 for count in room.values()):
-        return structs.replace(before, reclaimed_pod_set_pods=status.reclaimed_pod_set_pods)
-
-    def limited(each: PodSetStatus) -> PodSetStatus:
-        flavors: dict[str, int] = {}
-        held: dict[str, int] = {}
-        for flavor, count in each.flavors.items():
-            granted = min(count, room.get((each.name, flavor, False), 0))
-            free = min(count - each.held.get(flavor, 0), room.get((each.name, flavor, True), 0))
-            flavors |= {flavor: granted} if granted else {}
-            held |= {flavor: granted - free} if granted > free else {}
-        return structs.replace(each, granted=sum(flavors.values()), flavors=flavors, held=held)
-
-    return structs.replace(status, pod_sets=tuple(map(limited, status.pod_sets)))
 
 
 def _told(step: Step | None) -> tuple[Plan, ...]:
