@@ -70,3 +70,17 @@ def test_pods_that_come_are_counted_once_a_second_and_not_one_by_one(play: Play)
         assert bench.wire.writes["PUT jobs"] == 0
 
     play(story)
+
+
+def test_where_thousands_are_admitted_not_everybody_gets_an_event(play: Play) -> None:
+    """Each admission was two writes, a status and an event that says the same, and the server's time was shared."""
+
+    async def story(bench: Bench) -> None:
+        await bench.client.patch(CLUSTER_QUEUES, "left", {"spec": {"quotas": quota(1000)}})
+        for number in range(600):
+            await bench.workload(f"w{number}", "left", count=1)
+        await asyncio.sleep(4)
+        assert await bench.state("w599") == "Admitted"
+        assert 250 <= bench.wire.writes["POST events"] <= 400
+
+    play(story)

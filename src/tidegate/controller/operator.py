@@ -35,7 +35,7 @@ from tidegate.controller.queues.tree import NamespaceTree
 from tidegate.controller.reporting import Reporting
 from tidegate.controller.seen.config import root_of, snapshot
 from tidegate.controller.seen.workloads import seen_workload
-from tidegate.controller.telling import Telling
+from tidegate.controller.telling import Telling, recorder
 from tidegate.controller.told.news import keys_of, news_of, parts_of
 from tidegate.controller.told.workloads import News, differs_in_counts, status_of, wished
 from tidegate.controller.underway import ANY, Step, Urgency
@@ -45,7 +45,6 @@ from tidegate.controller.watch.deadlines import Deadlines
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
-from tidegate.kube.events import EventRecorder
 from tidegate.kube.patience import PatientWire
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
@@ -80,7 +79,7 @@ class Operator:
         self._clock = clock
         self.cache = Cache(client, kinds or builtin())
         self.managed = Managed(self._labels, self._queue_names, everywhere=everywhere)
-        self._recorder = EventRecorder(client, "tidegate")
+        self._recorder = recorder(client)
         self._policies = policies
         self._planner = Planner(policies)
         self._snapshot = Snapshot()

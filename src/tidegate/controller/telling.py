@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from tidegate.controller.applications.objects import Applications
@@ -11,16 +12,25 @@ from tidegate.controller.told.news import key_of_name
 from tidegate.controller.told.workloads import because
 from tidegate.controller.watch.latest import Latest
 from tidegate.kube.answers import StatusError
+from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
+from tidegate.kube.ratelimit import Rate, RateLimited
 from tidegate.kube.wire import Object
 from tidegate.model.kinds import Workload
 from tidegate.scheduler import Plan
 
+_RATE = Rate(per_s=25, burst=250)
+"""Statuses say the same: where thousands are admitted within minutes, an event for each is not worth the writes."""
 _REMEDY = {
     403: "What Tidegate writes is not allowed; change the policy, the quota or the role that says so.",
     422: "What Tidegate writes does not fit; mend the field that is named, or delete this and create it anew.",
 }
 """By the server's answer. Both are tried again, at most a minute later."""
+
+
+def recorder(client: Client) -> EventRecorder:
+    """Writes events in our name, and not too many."""
+    return EventRecorder(client.over(partial(RateLimited, rate=_RATE)), "tidegate")
 
 
 class Telling:
