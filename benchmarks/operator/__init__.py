@@ -8,5 +8,6 @@ that come at a steady pace. `runner` plays the rest of the world in a process of
 them, and says that they have finished so long after they were admitted. With no overhead at all the mix takes 66 s,
 since the quota has no room for more at a time; the table shows how many times as long it took. How fast the operator
 can be is measured apart, where everything fits: `burst`. What a server can take at most, `limit`, is the same writes by
-a client that decides nothing; admissions are shown as a part of it too.
+a client that decides nothing; admissions are shown as a part of it too: of one write each where everything fits, of
+the four of a whole life in the mix. CPU times are shown beside them, since machines are seldom idle.
 """

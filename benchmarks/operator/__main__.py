@@ -12,10 +12,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from benchmarks.measures import Row
+from benchmarks.operator.cost import cpu_s, most_mb
 from benchmarks.operator.mix import NAMESPACE, least_seconds, queues
 from tests.harness import Cluster, Embedded, RealKube, missing_programs, processes
 from tidegate.controller.bootstrap import install_kinds
@@ -29,19 +29,40 @@ TITLES = {"real": "etcd + kube-apiserver", "embedded": "embedded"}
 PATIENCE_S = 1200
 PLENTY = 1_000_000
 LIMIT = "bare client: status writes, the limit of admissions"
+LIVES = "bare client: whole lives (created, admitted, ended, its end noted), the limit of the mix"
 RATIOS = {
-    "… admissions of those that fit": "… admissions of those that fit, of the limit",
-    "… admissions": "… admissions, of the limit",
+    "… admissions of those that fit": ("… admissions of those that fit, of the limit", LIMIT),
+    "… admissions": ("… admissions, of the limit of the mix", LIVES),
 }
 """Rows that are also shown as a part of what the bare client wrote in the same run."""
 
 
+class Server:
+    """A new server with an empty store and nobody on it, and what it has cost."""
+
+    def __init__(self, cluster: Cluster, pids: list[int]) -> None:
+        self.cluster = cluster
+        self._pids = pids
+        self._began_s = 0.0
+
+    def begin(self) -> None:
+        """What it cost until now does not count."""
+        self._began_s = cpu_s(self._pids)
+
+    @property
+    def cpu_s(self) -> float:
+        return cpu_s(self._pids) - self._began_s
+
+
 @contextmanager
-def server(name: str) -> Iterator[Cluster]:
-    """A new server with an empty store and nobody on it."""
+def server(name: str, *, nominal: int) -> Iterator[Server]:
+    """One with the queues of the mix."""
     started = Embedded() if name == "embedded" else RealKube(controllers=False, durable=True)
     with started as cluster:
-        yield cluster
+        asyncio.run(furnish(cluster, nominal=nominal))
+        made = Server(cluster, [process.pid for process in started.running.values()])
+        made.begin()
+        yield made
 
 
 async def furnish(cluster: Cluster, *, nominal: int) -> None:
@@ -62,10 +83,7 @@ class Operator:
 
     def cost(self) -> tuple[float, float]:
         """CPU seconds, and the most memory it ever had, in MB."""
-        folder = Path(f"/proc/{self._process.pid}")
-        ticks = folder.joinpath("stat").read_text().rpartition(")")[2].split()[11:13]
-        peak = next(line for line in folder.joinpath("status").read_text().splitlines() if line.startswith("VmHWM"))
-        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"), int(peak.split()[1]) / 1024
+        return cpu_s([self._process.pid]), most_mb(self._process.pid)
 
     def stop(self) -> None:
         processes.stop(self._process)
@@ -87,21 +105,22 @@ def told(process: subprocess.Popen[str]) -> Any:
 
 
 def limit(name: str, share: float) -> Iterator[Row]:
-    with server(name) as cluster:
-        asyncio.run(furnish(cluster, nominal=20))
-        seen = told(runner(cluster, "limit", share))
+    with server(name, nominal=20) as on:
+        seen = told(runner(on.cluster, "limit", share))
+        cpu = on.cpu_s
     yield Row("bare client: creates", seen["count"] / seen["create_s"], "/s")
     yield Row(LIMIT, seen["count"] / seen["status_s"], "/s")
+    yield Row(LIVES, seen["count"] / seen["all_s"], "/s")
+    yield Row("… CPU of the server per life", cpu / seen["count"] * 1e3, "ms", smaller=True)
 
 
 def burst(name: str, share: float) -> Iterator[Row]:
     """Everything waits and everything fits."""
-    with server(name) as cluster:
-        asyncio.run(furnish(cluster, nominal=PLENTY))
-        process = runner(cluster, "burst", share)
+    with server(name, nominal=PLENTY) as on:
+        process = runner(on.cluster, "burst", share)
         assert process.stdout is not None
         assert process.stdout.readline().strip() == "ready"
-        operator = Operator(cluster)
+        operator = Operator(on.cluster)
         seen = told(process)
         cpu, memory = operator.cost()
         operator.stop()
@@ -114,11 +133,11 @@ def burst(name: str, share: float) -> Iterator[Row]:
 
 
 def mix(name: str, share: float) -> Iterator[Row]:
-    with server(name) as cluster:
-        asyncio.run(furnish(cluster, nominal=20))
-        operator = Operator(cluster)
-        seen = told(runner(cluster, "mix", share))
+    with server(name, nominal=20) as on:
+        operator = Operator(on.cluster)
+        seen = told(runner(on.cluster, "mix", share))
         cpu, memory = operator.cost()
+        server_cpu = on.cpu_s
         operator.stop()
     yield Row(
         f"Kueue's baseline, {seen['count']:,}: first arrival to last admission", seen["seconds"], "s", smaller=True
@@ -130,6 +149,8 @@ def mix(name: str, share: float) -> Iterator[Row]:
     for shape in ("large", "medium", "small"):
         yield Row(f"… creation to admission, {shape}, mean", seen[f"{shape}_s"], "s", smaller=True)
     yield Row("… evictions", seen["evictions"], "", smaller=True)
+    yield Row("… CPU of the server per Workload", server_cpu / seen["count"] * 1e3, "ms", smaller=True)
+    yield Row("… CPU of the operator per Workload", cpu / seen["count"] * 1e3, "ms", smaller=True)
     yield Row("… CPU of the operator", cpu, "s", smaller=True)
     yield Row("… most memory of the operator", memory, "MB", smaller=True)
 
@@ -140,10 +161,10 @@ GROUPS = {"limit": limit, "burst": burst, "mix": mix}
 def ratios(rows: dict[str, dict[str, Row]]) -> dict[str, dict[str, Row]]:
     """The same rows, with those beside them that compare with the bare client of the same run."""
     shown: dict[str, dict[str, Row]] = {}
-    limits = rows.get(LIMIT, {})
     for title, found in rows.items():
         shown[title] = found
-        if (ratio := RATIOS.get(title)) and limits:
+        ratio, limit = RATIOS.get(title, ("", ""))
+        if limits := rows.get(limit):
             shown[ratio] = {name: Row(ratio, row.value / limits[name].value, "×") for name, row in found.items()}
     return shown
 

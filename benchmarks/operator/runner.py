@@ -178,9 +178,10 @@ class World:
 
 
 async def limit(spec: Json) -> Json:
-    """The same writes by clients that decide nothing: create a Workload, and write its status when it is admitted."""
+    """The same writes by clients that decide nothing: create a Workload, write its status when it is admitted, that it
+    has ended, and its status then."""
     left = arrivals(spec["share"])
-    took = {"create": 0.0, "status": 0.0}
+    took = {"create": 0.0, "status": 0.0, "end": 0.0, "note": 0.0}
 
     async def client(work: list[Arrival], step: str) -> None:
         connection = await http.connect(spec["url"], spec["ca"])
@@ -193,7 +194,7 @@ async def limit(spec: Json) -> Json:
                 body["metadata"]["name"] = name
                 request = http.request("POST", PATH, spec["token"], json.dumps(body).encode())
             else:
-                content = json.dumps({"status": _status(one)}).encode()
+                content = json.dumps({"status": _status(step)}).encode()
                 request = http.request("PATCH", f"{PATH}/{name}/status", spec["token"], content, MERGE)
             status = await connection.send(request)
             assert status < 300, bytes(connection.body[:300])
@@ -203,14 +204,20 @@ async def limit(spec: Json) -> Json:
         work, began = list(left), time.perf_counter()
         await asyncio.gather(*(client(work, step) for _ in range(CLIENTS)))
         took[step] = time.perf_counter() - began
-    return {"count": len(left), "errors": [], **{f"{step}_s": seconds for step, seconds in took.items()}}
+    times = {f"{step}_s": seconds for step, seconds in took.items()}
+    return {"count": len(left), "errors": [], "all_s": sum(took.values()), **times}
 
 
-def _status(one: Arrival) -> Json:
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    said = {"type": "Admitted", "status": "True", "reason": "Granted", "message": "granted main 1 of 1"}
+def _status(step: str) -> Json:
+    at = {"lastTransitionTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    said = {"type": "Admitted", "status": "True", "reason": "Granted", "message": "granted main 1 of 1", **at}
+    ended = {"type": "Finished", "status": "True", "reason": "ByTest", "message": "", **at}
     pods = {"name": "main", "granted": 1, "flavors": {"default": 1}, "held": {}, "running": 0}
-    return {"state": "Admitted", "podSets": [pods], "conditions": [{**said, "lastTransitionTime": now}]}
+    if step == "status":
+        return {"state": "Admitted", "podSets": [pods], "conditions": [said]}
+    if step == "end":
+        return {"conditions": [said, ended]}
+    return {"state": "Finished", "podSets": [{**pods, "granted": 0, "flavors": {}}], "conditions": [said, ended]}
 
 
 async def main(spec: Json) -> Json:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from tests.controller.bench import Bench, Play, Story
 from tests.controller.house import House
 from tests.harness import Cluster
 from tests.local.controllers.stage import client_of, close
 from tidegate.controller.bootstrap import install_kinds
 from tidegate.kube.client import Client
+from tidegate.sim.faults.loop import VirtualLoop, run
+from tidegate.sim.faults.server import a_folder
 
 
 @pytest.fixture
@@ -30,3 +35,14 @@ async def house(client: Client) -> AsyncIterator[House]:
     house.start()
     yield house
     await house.close()
+
+
+@pytest.fixture
+def play() -> Iterator[Play]:
+    """Tells a story on a bench of its own, in virtual time."""
+
+    async def main(folder: Path, story: Story, loop: VirtualLoop) -> None:
+        await Bench(folder, loop).play(story)
+
+    with a_folder() as folder:
+        yield lambda story: run(partial(main, folder, story))

@@ -3,85 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from functools import partial
-from pathlib import Path
-from random import Random
 from typing import Any
 
-import pytest
-
-from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
-from tidegate.controller.operator import Operator
-from tidegate.kube.client import Client
-from tidegate.kube.resources import NAMESPACES
-from tidegate.kube.wire import Object, Request, Response, Transport
-from tidegate.sim.faults.loop import VirtualLoop, run
-from tidegate.sim.faults.server import SimulatedServer, a_folder
-
-LONG_S = 60.0
-
-
-class SlowWire:
-    """Writes of some objects' statuses take long to arrive."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self.slow: set[str] = set()
-
-    async def send(self, request: Request) -> Response:
-        if request.method == "PUT" and request.path.endswith("/status") and request.path.split("/")[-2] in self.slow:
-            await asyncio.sleep(LONG_S)
-        return await self._transport.send(request)
-
-    async def close(self) -> None:
-        """It is not ours to close."""
-
-
-class Bench:
-    """Two ClusterQueues of two CPUs each, and an operator behind a wire."""
-
-    def __init__(self, folder: Path, loop: VirtualLoop) -> None:
-        self.server = SimulatedServer(folder, loop, Random(0))
-        self.wire = SlowWire(self.server.transport)
-        self.client = self.server.client
-        self._operator = Operator(Client(self.wire), clock=loop.unix)
-
-    async def play(self, story: Callable[[Bench], Awaitable[None]]) -> None:
-        self.server.start(controllers=False)
-        await self.client.create(NAMESPACES, {"metadata": {"name": "n"}})
-        for name in ("left", "right"):
-            quotas = [{"flavor": "default", "resources": {"cpu": {"nominalQuota": "2"}}}]
-            spec = {"quotas": quotas, "preemption": {"withinQueue": "LowerPriority"}}
-            await self.client.create(CLUSTER_QUEUES, {"metadata": {"name": name}, "spec": spec})
-            queue = {"metadata": {"name": name, "namespace": "n"}, "spec": {"clusterQueue": name}}
-            await self.client.create(QUEUES, queue)
-        running = asyncio.create_task(self._operator.run())
-        await story(self)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-        await self.server.stop()
-
-    async def workload(self, name: str, queue: str, *, count: int = 2, priority: int = 0) -> None:
-        pods = {"name": "main", "count": count, "requests": {"cpu": "1"}}
-        spec = {"queue": queue, "priority": priority, "podSets": [pods]}
-        await self.client.create(WORKLOADS, {"metadata": {"name": name, "namespace": "n"}, "spec": spec})
-
-    async def state(self, name: str) -> str:
-        found: Object = await self.client.get(WORKLOADS, name, "n")
-        return str((found.get("status") or {}).get("state"))
-
-
-@pytest.fixture
-def play() -> Iterator[Callable[[Callable[[Bench], Awaitable[None]]], None]]:
-    async def main(folder: Path, story: Callable[[Bench], Awaitable[None]], loop: VirtualLoop) -> None:
-        await Bench(folder, loop).play(story)
-
-    with a_folder() as folder:
-        yield lambda story: run(partial(main, folder, story))
-
-
-Play = Callable[[Callable[[Bench], Awaitable[None]]], None]
+from tests.controller.bench import LONG_S, Bench, Play, quota
+from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
+from tidegate.kube.wire import Object
 
 
 def test_a_write_that_takes_long_is_in_nobodys_way(play: Play) -> None:
@@ -121,6 +47,23 @@ def test_who_is_given_room_waits_until_it_is_taken(play: Play) -> None:
     play(story)
 
 
+def test_nobody_waits_for_what_is_taken_in_another_tree(play: Play) -> None:
+    """One eviction took long to write, and until it was nobody anywhere was given anything."""
+
+    async def story(bench: Bench) -> None:
+        await bench.workload("low", "left")
+        await asyncio.sleep(5)
+        bench.wire.slow = {"low"}
+        await bench.workload("high", "left", priority=9)
+        await asyncio.sleep(3)
+        await bench.workload("other", "right")
+        await asyncio.sleep(3)
+        assert [await bench.state(name) for name in ("low", "other")] == ["Admitted", "Admitted"]
+        assert await bench.state("high") != "Admitted"
+
+    play(story)
+
+
 def test_reports_do_not_keep_whoever_is_given_something_waiting(play: Play) -> None:
     """Everybody who waited was told why before the next cycle began."""
 
@@ -133,5 +76,87 @@ def test_reports_do_not_keep_whoever_is_given_something_waiting(play: Play) -> N
         await bench.workload("fits", "left")
         await asyncio.sleep(5)
         assert await bench.state("fits") == "Admitted"
+
+    play(story)
+
+
+def test_a_report_that_hangs_delays_nobody_elses(play: Play) -> None:
+    """The status of one queue took as long as its server let it, and until then nobody was told why he waits."""
+
+    async def story(bench: Bench) -> None:
+        bench.wire.slow = {"left", "slow"}
+        await bench.workload("slow", "left", count=3)
+        await asyncio.sleep(5)
+        await bench.workload("big", "right", count=3)
+        await asyncio.sleep(3)
+        assert await bench.reason("big") == "ExceedsQuota"
+        queue: Object = await bench.client.get(QUEUES, "right", "n")
+        assert queue["status"]["pendingWorkloads"] == 1
+        await bench.client.patch(CLUSTER_QUEUES, "right", {"spec": {"stop": "Hold"}})
+        await asyncio.sleep(3)
+        assert await bench.reason("big") == "QueueStopped"
+        assert await bench.reason("slow") == ""
+        await asyncio.sleep(2 * LONG_S)
+        assert await bench.reason("slow") == "ExceedsQuota"
+        queue = await bench.client.get(QUEUES, "left", "n")
+        assert queue["status"]["pendingWorkloads"] == 1
+
+    play(story)
+
+
+def test_reports_that_hang_leave_room_for_others_while_many_are_given_something(play: Play) -> None:
+    """One hung, and as long as four grants were under way at any moment no other was sent."""
+
+    async def story(bench: Bench) -> None:
+        await bench.client.patch(CLUSTER_QUEUES, "right", {"spec": {"quotas": quota(40)}})
+        names = [f"given{number}" for number in range(8)]
+        bench.wire.slow = {"hangs", *names}
+        await bench.workload("hangs", "left", count=3)
+        await asyncio.sleep(3)
+        for name in names:
+            await bench.workload(name, "right", count=1)
+        await asyncio.sleep(1)
+        await bench.workload("waits", "left", count=3)
+        await asyncio.sleep(5)
+        assert await bench.reason("waits") == "ExceedsQuota"
+
+    play(story)
+
+
+def test_what_fails_waits_for_nobody_and_nobody_waits_for_it(play: Play) -> None:
+    """Somebody else's write came first, and nothing was planned until one that hung had ended too."""
+
+    async def story(bench: Bench) -> None:
+        bench.wire.slow, bench.wire.refused = {"hangs"}, {"meets": 409}
+        for name, queue in (("hangs", "left"), ("meets", "right")):
+            await bench.workload(name, queue, count=1)
+        await asyncio.sleep(3)
+        await bench.workload("new", "left", count=1)
+        await bench.workload("then", "left", count=1)
+        await asyncio.sleep(3)
+        assert [await bench.state(name) for name in ("hangs", "meets", "new")] == ["None", "Admitted", "Admitted"]
+        assert await bench.state("then") != "Admitted", "what is on its way is taken"
+
+    play(story)
+
+
+def test_a_status_that_is_refused_for_ever_is_tried_ever_more_rarely_and_is_in_nobodys_way(play: Play) -> None:
+    """Somebody's policy refused one Workload's status: everything was forgotten, read and decided anew with every try,
+    and tried at once."""
+
+    async def story(bench: Bench) -> None:
+        bench.wire.refused = {"poor": 403}
+        bench.wire.lasting = True
+        await bench.workload("poor", "left", count=1)
+        await asyncio.sleep(5)
+        await bench.workload("rich", "left", count=1)
+        await asyncio.sleep(3)
+        assert [await bench.state(name) for name in ("poor", "rich")] == ["None", "Admitted"]
+        before = bench.wire.refusals
+        await asyncio.sleep(600)
+        assert 8 <= bench.wire.refusals - before <= 14
+        bench.wire.refused = {}
+        await asyncio.sleep(61)
+        assert await bench.state("poor") == "Admitted"
 
     play(story)

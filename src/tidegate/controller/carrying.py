@@ -15,7 +15,8 @@ from tidegate.controller.doing import Deed, Doing
 from tidegate.controller.kinds import Key
 from tidegate.controller.looking import Looking
 from tidegate.controller.seen.workloads import holds
-from tidegate.controller.underway import Underway, falls, room_of
+from tidegate.controller.told.room import falls, room_of
+from tidegate.controller.underway import Underway
 from tidegate.controller.watch.changes import Changes
 from tidegate.kube.answers import StatusError
 from tidegate.model.kinds import Workload

@@ -109,8 +109,11 @@ class Looking:
     def deadline(self, key: Key) -> int | None:
         """When it is not let run any longer. A kind that keeps such a limit itself gets the time to do so."""
         workload = self.workload(key)
-        at = ends_by(workload) if workload else None
-        if workload is None or at is None or holds(workload, "Finished"):
+        return None if workload is None else self._deadline(workload)
+
+    def _deadline(self, workload: Workload) -> int | None:
+        at = ends_by(workload)
+        if at is None or holds(workload, "Finished"):
             return None
         owner = workload.spec.owner
         entry = self._cache.kinds.find({"apiVersion": owner.api_version, "kind": owner.kind}) if owner else None
@@ -118,8 +121,7 @@ class Looking:
 
     def facts(self, workload: Workload) -> Facts:
         """What its application and its pods say; one that has run as long as it may has failed."""
-        facts = self._facts(workload)
-        at = self.deadline((workload.metadata.namespace, workload.metadata.name))
+        facts, at = self._facts(workload), self._deadline(workload)
         is_overdue = facts.outcome is None and at is not None and at <= int(self._clock())
         return replace(facts, outcome=Outcome.FAILED) if is_overdue else facts
 

@@ -1,10 +1,9 @@
 """The circle: look at what changed, plan, write down what was decided, and let applications go or hold them.
 
 Planning does not wait for writing. The Planner takes its Plan for done, and a Workload is seen with the status that was
-decided, until the server has it. Where a write failed, nothing more is planned before what was sent has come to its
-end, what was not is forgotten, and the truth is read again; so nothing is ever granted twice. What is taken is written
-before what is given: whoever is killed in between has given too little, never too much. An application hears of
-what was granted when that is written.
+decided, until the server has it. Where a write failed, the truth is read again, what was not sent is forgotten, and all
+of that is planned anew; so nothing is ever granted twice. What is taken is written before what is given: whoever is
+killed in between has given too little, never too much. An application hears of what was granted when that is written.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from msgspec import structs
 
@@ -25,6 +23,7 @@ from tidegate.controller.applications.objects import Applications
 from tidegate.controller.applications.queue_jobs import QueueJobs
 from tidegate.controller.applications.workers import GatedApplications
 from tidegate.controller.carrying import Carrying
+from tidegate.controller.describing import Describing
 from tidegate.controller.doing import Deed, Doing
 from tidegate.controller.kinds import Key, key_of, name_of
 from tidegate.controller.looking import Looking
@@ -34,19 +33,19 @@ from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
 from tidegate.controller.queues.tree import NamespaceTree
 from tidegate.controller.reporting import Reporting
-from tidegate.controller.seen.config import snapshot
+from tidegate.controller.seen.config import root_of, snapshot
 from tidegate.controller.seen.workloads import seen_workload
-from tidegate.controller.telling import Telling
+from tidegate.controller.telling import Telling, recorder
 from tidegate.controller.told.news import keys_of, news_of, parts_of
-from tidegate.controller.told.workloads import News, status_of, wished
-from tidegate.controller.underway import Step, Urgency
+from tidegate.controller.told.workloads import News, differs_in_counts, status_of, wished
+from tidegate.controller.underway import ANY, Step, Urgency
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.controller.watch.changes import Changes, Taken
 from tidegate.controller.watch.deadlines import Deadlines
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
-from tidegate.kube.events import EventRecorder
+from tidegate.kube.patience import PatientWire
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
 from tidegate.model.kinds import Workload
@@ -80,35 +79,38 @@ class Operator:
         self._clock = clock
         self.cache = Cache(client, kinds or builtin())
         self.managed = Managed(self._labels, self._queue_names, everywhere=everywhere)
-        self._recorder = EventRecorder(client, "tidegate")
+        self._recorder = recorder(client)
         self._policies = policies
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
-        gates = Gates(client, self.cache)
-        self._applications = Applications(client, self.cache, self.managed, self._recorder, gates)
-        self._gated = GatedPods(client, self.cache, self.managed, self._recorder, gates)
-        workers = GatedApplications(client, self.cache, self._applications, gates)
+        self._roots: dict[str, str] = {}
+        """Trees of Queues, as far as they were asked for."""
+        patient = client.over(PatientWire)
+        gates = Gates(patient, self.cache)
+        self._applications = Applications(patient, self.cache, self.managed, self._recorder, gates)
+        self._gated = GatedPods(patient, self.cache, self.managed, self._recorder, gates)
+        workers = GatedApplications(patient, self.cache, self._applications, gates)
         self._tree = NamespaceTree(client, self.cache, self.managed)
         self._quotas = Quotas(client, self.cache, self.managed)
         self._telling = Telling(self._recorder, self._applications, self.cache.workloads)
-        self._doing = Doing()
-        self._writer = StatusWriter(client, self.cache.workloads, self._written)
+        self._doing = Doing(self._refused)
+        self._writer = StatusWriter(client, self.cache.workloads, self._written, self._not_written)
         underway = self._writer.underway
         self._looking = Looking(self.cache, self._applications, self._gated, clock, underway.assumed)
         self._changes = Changes(self._writer.is_own)
-        self._writer.failed = self._changes.wake
         statuses = QueueStatuses(client, self.cache)
         self._reporting = Reporting(self.cache.workloads, statuses, underway, self._changes.wake)
         self._carrying = Carrying(
-            (self._gated, QueueJobs(client, self.cache), workers, self._applications),
+            (self._gated, QueueJobs(patient, self.cache), workers, self._applications),
             self._looking, underway, self._doing, look=self._see_between, changes=self._changes,
         )  # fmt: skip
         self._deadlines = Deadlines()
-        self._describing: set[Key] = set()
-        """Workloads that are being asked for anew: they are looked at when that is written, with what it says."""
+        self._describing = Describing(self._applications, self._gated, self._looking, self._doing, self._changes)
         self._overdue: set[Key] = set()
         """Workloads of which the planner still assumes what was not written, or knows what nobody was told: nothing is
         planned before both are mended, also while they are being asked for anew."""
+        self._counts: set[Key] = set()
+        """Workloads of which only the number of pods that run has changed: the next report tells that."""
         self._cycle_s = 0.0
 
     def _labels(self, namespace: str) -> dict[str, str]:
@@ -138,9 +140,6 @@ class Operator:
         taken: Taken = (set(), [], set())
         began, completed = time.monotonic(), False
         try:
-            if self._writer.unsure:
-                self._overdue |= await self._writer.forget()
-                self._overdue |= await self._writer.make_sure()
             taken = self._changes.take()
             wait_s = await self._cycle(*taken)
             completed = True
@@ -164,14 +163,12 @@ class Operator:
             if not all([await self._tree.keep(), await self._quotas.keep()]):
                 asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
         began, now = asyncio.get_running_loop().time(), int(self._clock())
-        for deed in self._descriptions(applications, waiting):
-            self._describing.add(deed.key)
-            self._doing.do(deed)
+        self._describing.begin(applications, waiting)
         if self._changes.config:
             self._changes.config = False
             self._configure()
         # Whoever the planner does not know at all is never left out: it may hold something.
-        later = {key for key in self._describing if self._planner.workload(name_of(key)) is not None}
+        later = {key for key in self._describing.keys if self._planner.workload(name_of(key)) is not None}
         dirty = (dirty | self._deadlines.due(now)) - later | self._overdue
         self._overdue = set()
         for key in sorted(dirty):
@@ -181,7 +178,11 @@ class Operator:
         told = dirty | keys_of(plan)
         self._tell(plan, told, now)
         if plan.standings:
-            self._reporting.report(plan, told, now, partial(self._put, now=now, urgency=Urgency.REPORTS))
+            report = partial(self._put, now=now, urgency=Urgency.REPORTS)
+            for key in sorted(self._counts):
+                report(key, News())
+            self._counts.clear()
+            self._reporting.report(plan, told, now, report)
         self._writer.push()
         self._cycle_s = asyncio.get_running_loop().time() - began
         return self._next(plan, now)
@@ -200,8 +201,15 @@ class Operator:
             cache.namespaces.all(),
         )  # fmt: skip
         self._planner.configure(self._snapshot)
+        self._roots.clear()
+        self._writer.underway.replant()
         self._carrying.flavors = self._snapshot.flavors
         self._reporting.due = True
+
+    def _root(self, queue: str) -> str:
+        if queue not in self._roots:
+            self._roots[queue] = root_of(queue, self._snapshot) or ANY
+        return self._roots[queue]
 
     def _see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
@@ -224,12 +232,6 @@ class Operator:
     def _held_by(self, key: Key) -> list[Mapping[str, int]] | None:
         seen = self._planner.workload(name_of(key))
         return None if seen is None else [each.granted for each in seen.pod_sets]
-
-    def _described(self, key: Key) -> Coroutine[Any, Any, None]:
-        """Ask for pods that wait: by the application that made them, or by themselves."""
-        workload = self._looking.workload(key)
-        found = self._applications.owner_of(workload) if workload else None
-        return self._gated.describe(key) if found is None else self._applications.describe(found[1])
 
     # ── what is told ──
 
@@ -258,9 +260,14 @@ class Operator:
         if news.eviction is not None:
             seen = self._forgiven(seen, workload, news)
         status = status_of(workload, seen, replace(news, outcome=facts.outcome), now)
-        if told or status != workload.status or not raw.get("status"):
+        if urgency is not Urgency.REPORTS and not told and differs_in_counts(workload.status, status):
+            self._counts.add(key)
+        elif told or status != workload.status or not raw.get("status"):
+            root = self._root(seen.queue)
             floors = {each.name: each.least for each in seen.pod_sets}
-            self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, told=told, floors=floors)
+            self._writer.underway.put(
+                key, raw, workload.status, status, urgency=urgency, root=root, told=told, floors=floors
+            )
             self._deadlines.expect(key, self._looking.deadline(key))
 
     def _written(self, step: Step, is_newest: bool) -> None:
@@ -272,6 +279,14 @@ class Operator:
             self._changes.mark([step.key])
         self._carrying.carry_out(step.key)
 
+    def _not_written(self, step: Step, refused: StatusError | None, assumed: set[Key]) -> None:
+        """The server has not taken a status: all of which something was assumed that is not on its way is planned
+        anew, before anything else is."""
+        if refused is not None:
+            self._telling.refused(self._looking.workload(step.key), None, refused)
+        self._overdue |= assumed
+        self._changes.wake()
+
     def _forgiven(self, seen: SeenWorkload, workload: Workload, news: News) -> SeenWorkload:
         """An eviction that was its own wish counts for nothing."""
         if news.eviction is None or not wished(news.eviction.causes):
@@ -281,20 +296,5 @@ class Operator:
         self._planner.put(kept)
         return kept
 
-    # ── what is done ──
-
-    def _descriptions(self, applications: list[Object], waiting: set[Key]) -> Iterator[Deed]:
-        """What applications and pods ask for, written down as Workloads."""
-        for obj in applications:
-            key, again = self._applications.workload_key(obj), partial(self._changes.add, obj)
-            yield Deed(key, "describe", partial(self._describe, key, partial(self._applications.describe, obj)), again)
-        for key in sorted(waiting):
-            again = partial(self._changes.add_pods, key)
-            yield Deed(key, "ask for pods", partial(self._describe, key, partial(self._described, key)), again)
-
-    async def _describe(self, key: Key, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        try:
-            await work()
-        finally:
-            self._describing.discard(key)
-            self._changes.mark([key])
+    def _refused(self, deed: Deed, error: StatusError) -> None:
+        self._telling.refused(self._looking.workload(deed.key), deed.about, error)

@@ -1,4 +1,5 @@
-"""Telling those who wait why, and queues how they stand: when there is time, and never in the way of a grant."""
+"""Telling those who wait why, and queues how they stand: when there is time, never in the way of a grant, and without
+waiting for whom it takes long to tell."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import logging
 from collections.abc import Callable
 
 from tidegate.controller.kinds import Key
-from tidegate.controller.queues.statuses import QueueStatuses
+from tidegate.controller.queues.statuses import QueueStatuses, Written
 from tidegate.controller.told.news import news_of
 from tidegate.controller.told.workloads import News, told_already
 from tidegate.controller.underway import Underway, Urgency
@@ -78,16 +79,15 @@ class Reporting:
         self._writing = self._group.create_task(self._write_queues(plan, now))
 
     async def _write_queues(self, plan: Plan, now: int) -> None:
+        written = Written(everything=False, took_s=0.0)
         try:
             written = await self._queues.write(plan, now)
-        except Exception as failed:
-            _log.info("The statuses of queues were not written: %s", str(failed) or type(failed).__name__)
-            written = False
+        except Exception:
+            _log.exception("The statuses of queues were not written")
         finally:
             self._writing = None
-        spent = asyncio.get_running_loop().time() - self._at
-        self._pause_s = min(max(_PAUSE_S, 9 * spent), _PAUSE_MOST_S)
-        if not written:
+        self._pause_s = min(max(_PAUSE_S, 9 * written.took_s), _PAUSE_MOST_S)
+        if not written.everything:
             self.due = True
             self._wake()
 

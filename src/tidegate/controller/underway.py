@@ -1,9 +1,9 @@
 """Statuses that were decided and are not known to be written yet, and which of them may be written now. Pure.
 
 What is given to one was taken from another, so a status that gives waits for every status decided before it that
-takes; those wait for nobody. Who loses and is given at once loses first, unless less than its floor would be left.
-Whatever subset of these writes has taken effect when the operator is killed, too little was given, never too much; of a
-floor everything, or nothing. Room is counted as somebody who starts anew would read it.
+takes, of the same tree of quotas; those wait for nobody. Who loses and is given at once loses first, unless less than
+its floor would be left. Whatever subset of these writes has taken effect when the operator is killed, too little was
+given, never too much; of a floor everything, or nothing. Room is counted as somebody who starts anew would read it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,15 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import islice
 
-from msgspec import structs
-
 from tidegate.controller.kinds import Key
+from tidegate.controller.told.room import falls, is_whole, rises, room_of, without_gain, without_pods
 from tidegate.kube.wire import Object
-from tidegate.model.kinds.shape import ConditionStatus
-from tidegate.model.kinds.workload import PodSetStatus, WorkloadStatus
+from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.scheduler import Plan
 
+ANY = ""
+"""In place of a root: what counts in every tree, because it is not known in which."""
 NO_FLOORS: Mapping[str, int] = {}
-Room = dict[tuple[str, str, bool], int]
-"""Pods by pod set and flavor: those granted, and (True) those of them that may start. Without a flavor, as less than
-nothing, those that have ended: an application that may still start them takes their room."""
 
 
 class Urgency(IntEnum):
@@ -45,10 +42,11 @@ class Step:
     key: Key
     status: WorkloadStatus
     urgency: Urgency
+    root: str = ANY
     number: int = 0
     """Of one that takes; those that give wait for the numbers before them."""
     after: int = 0
-    """All others that take, up to this number, are written first."""
+    """All others of its tree that take, up to this number, are written first."""
     moves: bool = False
     """Whether it takes and gives at once."""
     told: tuple[Plan, ...] = ()
@@ -77,11 +75,14 @@ class Underway:
     """Every Workload's chain."""
 
     _chains: dict[Key, _Chain] = field(default_factory=dict)
-    _ready: tuple[dict[Key, None], ...] = field(default_factory=lambda: tuple({} for _ in Urgency))
-    """Whose next step may be sent, by its urgency, in the order in which they came."""
-    _takes: dict[int, None] = field(default_factory=dict)
-    """Numbers of those that are not written yet, in order."""
+    _ready: tuple[dict[str, dict[Key, None]], ...] = field(default_factory=lambda: tuple({} for _ in Urgency))
+    """Whose next step may be sent, by its urgency and its tree, in the order in which they came; trees take turns."""
+    _places: dict[Key, tuple[Urgency, str]] = field(default_factory=dict)
+    """Where in `_ready` each is."""
+    _takes: dict[str, dict[int, None]] = field(default_factory=dict)
+    """Numbers of those that are not written yet, by tree, in order."""
     _number: int = 0
+    _held_back: set[Key] = field(default_factory=set)
     _given: list[Step] = field(default_factory=list)
     """Put since something was last asked for: they were decided together with everything else that was put since."""
     _moving: Key | None = None
@@ -95,7 +96,7 @@ class Underway:
 
     def waiting(self, urgency: Urgency) -> int:
         """How many could be sent."""
-        return len(self._ready[urgency])
+        return sum(map(len, self._ready[urgency].values()))
 
     def assumed(self, key: Key) -> WorkloadStatus | None:
         """The status that a Workload has when everything is written; None where nothing is underway."""
@@ -117,20 +118,22 @@ class Underway:
         status: WorkloadStatus,
         *,
         urgency: Urgency,
+        root: str = ANY,
         told: tuple[Plan, ...] = (),
         floors: Mapping[str, int] = NO_FLOORS,
     ) -> None:
-        """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room. Of
-        `floors`, by pod set, it holds all at any moment, or nothing."""
+        """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room;
+        `root` is that of the tree in which it holds what it holds; of `floors`, by pod set, it holds all at any moment,
+        or nothing."""
         chain = self._chains.setdefault(key, _Chain(made_from, known))
-        step = Step(key, status, urgency, told=(*_told(chain.last), *told))
+        step = Step(key, status, urgency, root, told=(*_told(chain.last), *told))
         room, before = room_of(status), room_of(chain.before_last())
         gives, takes = rises(before, room), falls(before, room)
         if gives and takes:
-            first = _at_most(status, before)
-            if _is_whole(first, floors) or self._moving is not None:
+            first = without_gain(status, chain.before_last())
+            if is_whole(first, floors) or self._moving is not None:
                 # Who loses and is given at once loses first, like everybody.
-                first = first if _is_whole(first, floors) else _without_pods(first)
+                first = first if is_whole(first, floors) else without_pods(first)
                 self._take(chain, replace(step, status=first, told=()))
                 gives = room_of(first) != room
             else:
@@ -157,57 +160,77 @@ class Underway:
         old = chain.takes
         if old is None:
             self._number += 1
-            self._takes[self._number] = None
-        number = old.number if old is not None else self._number
-        moves = step.moves or (old is not None and old.moves)
-        chain.takes = replace(step, urgency=Urgency.TAKES, number=number, moves=moves, told=(*_told(old), *step.told))
+            self._takes.setdefault(step.root, {})[self._number] = None
+        number, root = (old.number, old.root) if old is not None else (self._number, step.root)
+        moves, told = step.moves or (old is not None and old.moves), (*_told(old), *step.told)
+        chain.takes = replace(step, urgency=Urgency.TAKES, root=root, number=number, moves=moves, told=told)
         if moves:
             self._given.append(chain.takes)
 
-    def _make_ready(self, key: Key, chain: _Chain) -> None:
-        step = chain.takes or chain.last
-        for urgency, keys in enumerate(self._ready):
-            if step is None or chain.sent is not None or urgency != step.urgency:
-                keys.pop(key, None)
-            else:
-                keys.setdefault(key)
+    def _make_ready(self, key: Key, chain: _Chain | None) -> None:
+        step = (chain.takes or chain.last) if chain is not None else None
+        waits = chain is None or chain.sent is not None or key in self._held_back
+        place = None if step is None or waits else (step.urgency, step.root)
+        before = self._places.get(key)
+        if before == place:
+            return
+        if before is not None:
+            urgency, root = before
+            del self._places[key], self._ready[urgency][root][key]
+            if not self._ready[urgency][root]:
+                del self._ready[urgency][root]
+        if place is not None:
+            urgency, root = self._places[key] = place
+            self._ready[urgency].setdefault(root, {})[key] = None
 
     def next(self, least: Urgency) -> tuple[Step, Object] | None:
         """What is to be sent now, and the object that it was made from; nothing less urgent than `least`."""
         for given in self._given:
             given.after = self._number
         self._given.clear()
-        for urgency in range(least + 1):
-            # Of those that take, only the one that moves may have to wait.
-            for key in islice(self._ready[urgency], 2 if urgency == Urgency.TAKES else 1):
-                chain = self._chains[key]
-                step = chain.takes or chain.last
-                assert step is not None
-                if self._may_go(step):
-                    if step is chain.takes:
-                        chain.takes = None
-                    else:
-                        chain.last = None
-                    chain.sent = step
-                    self._make_ready(key, chain)
-                    return step, chain.made_from
+        for urgency, trees in enumerate(self._ready[: least + 1]):
+            for root, keys in trees.items():
+                # Of those that take, only the one that moves may have to wait.
+                for key in islice(keys, 2 if urgency == Urgency.TAKES else 1):
+                    chain = self._chains[key]
+                    step = chain.takes or chain.last
+                    assert step is not None
+                    if not self._is_early(step):
+                        trees[root] = trees.pop(root)
+                        return self._sent(key, chain, step), chain.made_from
         return None
 
-    def _may_go(self, step: Step) -> bool:
-        """Whether all is written that it is to wait for."""
-        others = (number for number in self._takes if number != step.number)
-        return next(others, step.after + 1) > step.after
+    def _is_early(self, step: Step) -> bool:
+        """Whether something else that takes is to be written before it."""
+        trees = self._takes.values() if step.root == ANY else (self._takes.get(each, {}) for each in (step.root, ANY))
+        others = (next((each for each in numbers if each != step.number), step.after + 1) for numbers in trees)
+        return any(number <= step.after for number in others)
+
+    def _sent(self, key: Key, chain: _Chain, step: Step) -> Step:
+        if step is chain.takes:
+            chain.takes = None
+        else:
+            chain.last = None
+        chain.sent = step
+        self._make_ready(key, chain)
+        return step
 
     def written(self, step: Step, answer: Object) -> None:
         """The server has it; what follows is made from its answer."""
         chain = self._chains[step.key]
         chain.sent, chain.made_from, chain.known = None, answer, step.status
-        self._takes.pop(step.number, None)
+        self._is_taken(step)
         self._moving = None if step.moves else self._moving
         if chain.takes is None and chain.last is None:
             del self._chains[step.key]
         else:
             self._make_ready(step.key, chain)
+
+    def _is_taken(self, step: Step) -> None:
+        numbers = self._takes.get(step.root, {})
+        numbers.pop(step.number, None)
+        if not numbers:
+            self._takes.pop(step.root, None)
 
     def forget_words(self, key: Key) -> None:
         """What was only to be said of a Workload, and was not sent yet, is not: it is looked at again."""
@@ -216,68 +239,44 @@ class Underway:
             assert chain.last is not None
             if chain.last.urgency > Urgency.GIVES:
                 del self._chains[key]
-                self._ready[chain.last.urgency].pop(key, None)
+                self._make_ready(key, None)
 
-    def forget(self) -> set[Key]:
-        """Nothing of all this is assumed any more; whose it was."""
+    def forget(self, failed: Step) -> set[Key]:
+        """This was not written, and nothing that is not on its way is to be; whose all that was. What is on its way is
+        safe by itself, since everything that it waited for is written."""
         keys = set(self._chains)
-        self._chains.clear()
+        flying = {key: each.sent for key, each in self._chains.items() if each.sent not in (None, failed)}
+        self._chains = {key: replace(self._chains[key], takes=None, last=None) for key in flying}
         self._takes.clear()
+        for step in sorted((step for step in flying.values() if step and step.number), key=lambda step: step.number):
+            self._takes.setdefault(step.root, {})[step.number] = None
         self._given.clear()
-        self._moving = None
-        for each in self._ready:
-            each.clear()
+        self._moving = next((key for key, step in flying.items() if step and step.moves), None)
+        self._places.clear()
+        for trees in self._ready:
+            trees.clear()
         return keys
 
+    def replant(self) -> None:
+        """Trees were changed: what is being taken in one of them may be given in any."""
+        steps = [step for chain in self._chains.values() for step in (chain.sent, chain.takes) if step and step.number]
+        for step in steps:
+            step.root = ANY
+        self._takes = (
+            {ANY: {step.number: None for step in sorted(steps, key=lambda step: step.number)}} if steps else {}
+        )
+        for key, chain in self._chains.items():
+            self._make_ready(key, chain)
 
-def room_of(status: WorkloadStatus) -> Room:
-    """What a Workload with this status holds in the eyes of somebody who knows nothing else."""
-    room: Room = {(each.name, "", True): -each.count for each in status.reclaimed_pod_set_pods}
-    flags = {each.type for each in status.conditions if each.status is ConditionStatus.TRUE}
-    if "Admitted" not in flags or "Finished" in flags:
-        return room
-    for each in status.pod_sets:
-        for flavor, count in each.flavors.items():
-            if count:
-                room[each.name, flavor, False] = count
-                room[each.name, flavor, True] = count - each.held.get(flavor, 0)
-    return room
+    def hold_back(self, key: Key) -> None:
+        """Nothing of this Workload is sent until it is let go."""
+        self._held_back.add(key)
+        self._make_ready(key, self._chains.get(key))
 
-
-def rises(before: Room, after: Room) -> bool:
-    """Whether there is more of anything."""
-    return any(after.get(cell, 0) > before.get(cell, 0) for cell in {*before, *after})
-
-
-def falls(before: Room, after: Room) -> bool:
-    """Whether there is less of anything."""
-    return rises(after, before)
-
-
-def _at_most(status: WorkloadStatus, room: Room) -> WorkloadStatus:
-    """A status without what it has beyond this."""
-
-    def limited(each: PodSetStatus) -> PodSetStatus:
-        flavors: dict[str, int] = {}
-        held: dict[str, int] = {}
-        for flavor, count in each.flavors.items():
-            granted = min(count, room.get((each.name, flavor, False), 0))
-            free = min(count - each.held.get(flavor, 0), room.get((each.name, flavor, True), 0))
-            flavors |= {flavor: granted} if granted else {}
-            held |= {flavor: granted - free} if granted > free else {}
-        return structs.replace(each, granted=sum(flavors.values()), flavors=flavors, held=held)
-
-    return structs.replace(status, pod_sets=tuple(map(limited, status.pod_sets)))
-
-
-def _is_whole(status: WorkloadStatus, floors: Mapping[str, int]) -> bool:
-    return all(each.granted >= floors.get(each.name, 0) for each in status.pod_sets)
-
-
-def _without_pods(status: WorkloadStatus) -> WorkloadStatus:
-    """Half a gang would run on; whoever starts anew reads this as not admitted."""
-    pod_sets = tuple(structs.replace(each, granted=0, flavors={}, held={}) for each in status.pod_sets)
-    return structs.replace(status, pod_sets=pod_sets)
+    def let_go(self, key: Key) -> None:
+        """It may be sent again."""
+        self._held_back.discard(key)
+        self._make_ready(key, self._chains.get(key))
 
 
 def _told(step: Step | None) -> tuple[Plan, ...]:

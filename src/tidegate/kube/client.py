@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Literal, TypeVar, cast
 
 from tidegate.kube.answers import Event, Page, StatusError, refusal
@@ -39,6 +39,10 @@ class Client:
         self._read = {"accept": "application/json", "user-agent": user_agent}
         self._write = {**self._read, "content-type": "application/json"}
         self._patch = {name: {**self._read, "content-type": content} for name, content in _PATCH_CONTENT.items()}
+
+    def over(self, wire: Callable[[Transport], Transport]) -> Client:
+        """The same client, with something between it and its server."""
+        return Client(wire(self._transport), user_agent=self._read["user-agent"])
 
     async def get(self, resource: Resource[T], name: str, namespace: str | None = None) -> T:
         body = await self._send(Request("GET", _path(resource, namespace, name), {}, self._read))

@@ -12,6 +12,7 @@ import pytest
 
 from tests.controller.doors.test_in_process import account
 from tests.controller.house import House
+from tests.controller.kinds.serving import is_served, resource_of, stub
 from tidegate.assembly import beside
 from tidegate.controller.kinds import CLUSTER_QUEUES, WORKLOADS
 from tidegate.kube import resources as r
@@ -20,6 +21,7 @@ from tidegate.kube.wire import Request
 from tidegate.local.access.users import User
 from tidegate.local.apiserver.server import InProcess
 from tidegate.local.control_plane import ControlPlane, Settings
+from tidegate.model.jobs import builtin
 
 Json = Any
 SETS = [{"name": "main", "count": 1, "requests": {"cpu": "1"}}]
@@ -133,3 +135,38 @@ async def test_a_cluster_queue_cannot_be_its_own_ancestor(house: House) -> None:
         await house.client.patch(CLUSTER_QUEUES, "top", {"spec": {"parent": "low"}})
     assert no.value.code == 422
     assert "ClusterQueue top would be its own ancestor (top → low → top)" in no.value.message
+
+
+async def test_what_is_scaled_is_put_right_afterwards_and_the_wish_is_kept(house: House) -> None:
+    """Who scales says nothing of the object that is scaled, so no door can hold what is new. The operator does, when it
+    hears of it: pods made from then on wait behind the gate, and come when there is quota."""
+    training = resource_of(builtin().named("PyTorchJob"))
+    definition = stub(training)
+    scale = {"specReplicasPath": ".spec.pytorchReplicaSpecs.Worker.replicas", "statusReplicasPath": ".status.replicas"}
+    definition["spec"]["versions"][0]["subresources"]["scale"] = scale
+    await house.client.create(r.CRDS, definition)
+    await house.until(lambda: is_served(house, training))
+    container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
+    worker = {"replicas": 2, "template": {"spec": {"containers": [container]}}}
+    spec = {"runPolicy": {"suspend": True}, "pytorchReplicaSpecs": {"Worker": worker}}
+    await house.client.create(training, {"metadata": {"name": "net"}, "spec": spec}, house.namespace)
+    await house.see(training, "net", lambda obj: flavor(obj) == "default" and not obj["spec"]["runPolicy"]["suspend"])
+    path = training.path(house.namespace, "net", "scale")
+    wish = await house.client.raw("GET", path)
+    await house.client.raw("PUT", path, body={**wish, "spec": {"replicas": 6}})
+    workload = await house.see(WORKLOADS, "pytorchjob-net", lambda obj: obj["spec"]["podSets"][0]["count"] == 6)
+    scaled = await house.see(training, "net", lambda obj: flavor(obj) is None)
+    assert workload["status"]["podSets"][0]["granted"] == 2
+    assert scaled["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 6
+    template = scaled["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]
+    owner = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "net", "controller": True}
+    meta = {**template["metadata"], "name": "net-2", "ownerReferences": [{**owner, "uid": scaled["metadata"]["uid"]}]}
+    pod = await house.client.create(r.PODS, {"metadata": meta, "spec": template["spec"]}, house.namespace)
+    assert pod["spec"]["schedulingGates"] == [{"name": "tidegate.dev/quota"}]
+    await house.quota({"cpu": {"nominalQuota": "6"}})
+    await house.see(r.PODS, "net-2", lambda obj: not obj["spec"].get("schedulingGates"))
+
+
+def flavor(job: Json) -> str | None:
+    meta = job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"].get("metadata") or {}
+    return (meta.get("annotations") or {}).get("tidegate.dev/flavor")

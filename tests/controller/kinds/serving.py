@@ -57,7 +57,7 @@ async def serve(house: House, entry: JobKind, *, real: bool) -> None:
         served: Resource[Object] = Resource(
             spec["group"], entry.versions[0], spec["names"]["plural"], spec["names"]["kind"]
         )
-        await house.until(partial(_is_served, house, served))
+        await house.until(partial(is_served, house, served))
 
 
 def _published(kind: str, wanted: set[str], *, must: bool) -> list[Json]:
@@ -77,7 +77,7 @@ def _is_kept(module: str) -> bool:
     return shutil.which("go") is not None and (Path(cache) / f"{module}@{version}").is_dir()
 
 
-async def _is_served(house: House, resource: Resource[Object]) -> bool:
+async def is_served(house: House, resource: Resource[Object]) -> bool:
     try:
         await house.client.list(resource)
     except StatusError:

@@ -30,15 +30,21 @@ def options(command: argparse.ArgumentParser, *, output: bool = True) -> None:
         )
 
 
-def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) -> T:
-    """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none."""
+def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False, stays: bool = False) -> T:
+    """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none. For work
+    that `stays`, a loop that takes longer to load and costs less to run."""
     import asyncio
 
     from tidegate.kube.access import AccessError
     from tidegate.kube.answers import StatusError
 
     try:
-        return asyncio.run(_connected(told, work, start=start))
+        connected = _connected(told, work, start=start)
+        if not stays:
+            return asyncio.run(connected)
+        import uvloop
+
+        return uvloop.run(connected)
     except StatusError as refused:
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:

@@ -54,6 +54,10 @@ class Applications:
         """Everything that others do not see to."""
         return True
 
+    def followed(self, obj: Object) -> Followed | None:
+        """The applications of its kind."""
+        return self._cache.application(str(obj["apiVersion"]), str(obj["kind"]))
+
     def owner_of(self, workload: Workload) -> tuple[Followed, Object] | None:
         """The application a Workload stands for, if it stands for one and that is still there."""
         owner = workload.spec.owner
@@ -77,7 +81,7 @@ class Applications:
     async def describe(self, obj: Object) -> None:
         """See to it that an application has the Workload that asks for what it wants. Whoever was faster with a write
         is heard of soon, so a conflict is raised for another try."""
-        followed = self._cache.application(str(obj["apiVersion"]), str(obj["kind"]))
+        followed = self.followed(obj)
         newest = followed.latest.get(key_of(obj)) if followed else None
         if followed is None or newest is None or not self._is_ours(newest):
             return

@@ -65,7 +65,7 @@ class QueueJobs:
         try:
             self._cache.pods.wrote(await self._client.create(PODS, pod))
         except StatusError as refused:
-            if refused.code != 409:
+            if refused.reason != "AlreadyExists":
                 raise
             await read_again(self._client, self._cache, pod)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import Any
 
-from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
+from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, Key, key_of
 from tidegate.controller.queues.quotas import linked
 from tidegate.controller.told.queues import active, guaranteed, queue_status
 from tidegate.controller.watch.cache import Cache
@@ -15,7 +16,7 @@ from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object, Resource
 from tidegate.model.codec import encode_status, read
 from tidegate.model.kinds import ClusterQueue, Queue
-from tidegate.model.kinds.cluster_queue import Stop
+from tidegate.model.kinds.cluster_queue import QueueStatus, Stop
 from tidegate.model.kinds.shape import Condition
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Plan
@@ -24,27 +25,56 @@ _log = logging.getLogger(__name__)
 
 _AT_ONCE = 4
 """Writes under way: queues are never in the way of Workloads."""
+_SLOW_S = 1.0
+"""A write that takes longer is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of a report: whether every status is as it says, and how long that took but for those that hang."""
+
+    everything: bool
+    took_s: float
 
 
 class QueueStatuses:
-    """The one writer of the statuses of queues."""
+    """The one writer of the statuses of queues; of each queue one write at a time."""
 
     def __init__(self, client: Client, cache: Cache) -> None:
         self._client = client
         self._cache = cache
         self._limit = asyncio.Semaphore(_AT_ONCE)
+        self._sending: dict[tuple[str, Key], asyncio.Task[bool]] = {}
 
-    async def write(self, plan: Plan, now: int) -> bool:
-        """Bring every status up to date with a Plan's report; whether all are."""
+    async def write(self, plan: Plan, now: int) -> Written:
+        """Bring every status up to date with a Plan's report. One that hangs is left to itself."""
+        began = asyncio.get_running_loop().time()
         writes = [self._one(CLUSTER_QUEUES, ClusterQueue, obj, plan, now) for obj in self._cache.cluster_queues.all()]
         writes += [self._one(QUEUES, Queue, obj, plan, now) for obj in self._cache.queues.all()]
-        return all(await asyncio.gather(*writes))
+        ended = await asyncio.gather(*writes)
+        last = max((at for at in ended if at is not None), default=began)
+        return Written(None not in ended, last - began)
 
-    async def _one(self, resource: Resource[Object], kind: Any, obj: Object, plan: Plan, now: int) -> bool:
+    async def _one(self, resource: Resource[Object], kind: Any, obj: Object, plan: Plan, now: int) -> float | None:
+        """When it was as it is to be; None where it is not yet."""
+        loop, key = asyncio.get_running_loop(), (resource.plural, key_of(obj))
+        if key in self._sending:
+            return None
+        status = self._wanted(kind, obj, plan, now)
+        if status is None:
+            return loop.time()
+        async with self._limit:
+            sending = self._sending[key] = asyncio.create_task(self._send(resource, obj, status))
+            sending.add_done_callback(lambda _: self._sending.pop(key))
+            done, _ = await asyncio.wait([sending], timeout=_SLOW_S)
+        return loop.time() if done and sending.result() else None
+
+    def _wanted(self, kind: Any, obj: Object, plan: Plan, now: int) -> QueueStatus | None:
+        """Its status, if that is another than it has."""
         try:
             queue = read(kind, obj)
         except ManifestError:
-            return True
+            return None
         meta = queue.metadata
         standing = plan.standings.get(f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name)
         says: list[Condition] = []
@@ -57,13 +87,16 @@ class QueueStatuses:
             says.append(active(standing, stopped=False, unknown_policy=False))
             says += linked(queue, self._cache)
         status = queue_status(queue.status, standing, now, says)
-        if status == queue.status and obj.get("status"):
-            return True
-        content = encode_status(status)
+        return None if status == queue.status and obj.get("status") else status
+
+    async def _send(self, resource: Resource[Object], obj: Object, status: QueueStatus) -> bool:
+        """Whether it is so now, or nobody is there to say it of."""
         try:
-            async with self._limit:
-                await self._client.update(resource, with_status(obj, content), subresource="status")
+            await self._client.update(resource, with_status(obj, encode_status(status)), subresource="status")
         except StatusError as refused:
-            _log.debug("The status of %s was not written: %s", meta.name, refused.message)
+            _log.debug("The status of %s was not written: %s", obj["metadata"]["name"], refused.message)
             return refused.code == 404
+        except OSError as broken:
+            _log.debug("The status of %s may not have been written: %s", obj["metadata"]["name"], broken)
+            return False
         return True

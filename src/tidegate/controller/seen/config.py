@@ -39,6 +39,18 @@ def snapshot(
     )
 
 
+def root_of(queue: str, there: Snapshot) -> str | None:
+    """The ClusterQueue at the top of the tree that a Queue (namespace/name) is in; None where it is in none."""
+    spec, passed = there.queues.get(queue), set[str]()
+    name = spec.cluster_queue if spec is not None else None
+    while name and name not in passed and (found := there.cluster_queues.get(name)) is not None:
+        if not found.parent:
+            return name
+        passed.add(name)
+        name = found.parent
+    return None
+
+
 def _readable(kind: Any, objects: Iterable[Object]) -> Iterable[Any]:
     for obj in objects:
         try:

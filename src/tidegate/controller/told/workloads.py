@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import structs
+
 from tidegate.controller.seen.workloads import condition, ends_by
 from tidegate.model.jobs import Outcome
 from tidegate.model.kinds.shape import Condition, ConditionStatus
@@ -90,6 +92,15 @@ def status_of(workload: Workload, seen: SeenWorkload, news: News, now: Instant) 
         waiting=None if finished else _waiting(before.waiting, seen, news),
         requeue=_requeue(seen),
     )
+
+
+def differs_in_counts(before: WorkloadStatus, after: WorkloadStatus) -> bool:
+    """Whether pods came or went, and nothing else is new: of a thousand that start, nobody need hear one by one."""
+    if before == after or [each.name for each in before.pod_sets] != [each.name for each in after.pod_sets]:
+        return False
+    pairs = zip(before.pod_sets, after.pod_sets, strict=True)
+    counted = tuple(structs.replace(old, running=new.running) for old, new in pairs)
+    return structs.replace(before, pod_sets=counted) == after
 
 
 def _state(workload: Workload, seen: SeenWorkload, finished: bool) -> State:
