@@ -26,14 +26,6 @@ from tidegate.kube.resources import JOBS, NAMESPACES
 Json = Any
 
 
-@pytest.fixture(scope="module")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("queued")
-    assert tidegate("up", "--data-dir", str(folder)).returncode == 0
-    yield str(folder / "kubeconfig")
-    tidegate("down", "--data-dir", str(folder))
-
-
 def test_a_command_is_queued_its_output_comes_back_and_so_does_its_exit_status(kubeconfig: str) -> None:
     done = tidegate("run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--", "sh", "-c", "echo out; exit 7")
     assert done.returncode == 7, done.stderr

@@ -7,6 +7,8 @@ line itself answers at once.
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,11 +108,15 @@ def _check_command(arguments: Sequence[str], whole: argparse.ArgumentParser) -> 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 failed, 2 wrong usage."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    whole = parser()
-    _check_command(words, whole)
-    told = whole.parse_args(words)
+    _write_what_can_be_written()
     try:
-        return int(told.run(told) or DONE)
+        whole = parser()
+        _check_command(words, whole)
+        told = whole.parse_args(words)
+        status = int(told.run(told) or DONE)
+        # Now, not when Python ends: what cannot be written is an error like others.
+        print(end="", flush=True)
+        return status
     except UsageError as error:
         print(f"tidegate: {error}", file=sys.stderr)
         return USAGE
@@ -120,12 +126,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return FAILED
     except OSError as error:
-        print(f"tidegate: {error}. Look at what it names, and try again.", file=sys.stderr)
-        return FAILED
+        return _failed(error)
+
+
+def _write_what_can_be_written() -> None:
+    """A terminal without Unicode shows ? where it has no sign, and no command fails for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _failed(error: OSError) -> int:
+    """One of our own files, or our own output; servers that do not answer are told of where they are asked."""
+    if error.filename:
+        print(f"tidegate: {error.filename}: {error.strerror}. Look at it, and try again.", file=sys.stderr)
+    elif not isinstance(error, BrokenPipeError):
+        what = error.strerror or str(error)
+        print(f"tidegate: This cannot be written: {what}. Make room, or send it elsewhere.", file=sys.stderr)
+    # What could not be written is not tried again when Python ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return FAILED
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from tidegate.cli.jobs.follow import Following
+    from tidegate.cli.jobs.streams import UnheardError
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
@@ -83,13 +84,17 @@ async def _check_queue(client: Client, namespace: str, name: str) -> None:
 
 
 async def _put_in_line(client: Client, namespace: str, body: Json, told: argparse.Namespace) -> int:
+    from tidegate.cli.jobs.interrupts import Interrupts
     from tidegate.cli.queued.tables import document
     from tidegate.kube.resources import JOBS
 
+    if not told.detach:
+        # From before it is made: what is made and not cancelled would be left behind.
+        with Interrupts() as interrupted:
+            name = str((await client.create(JOBS, body, namespace))["metadata"]["name"])
+            return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
     made = await client.create(JOBS, body, namespace)
     name = str(made["metadata"]["name"])
-    if not told.detach:
-        return await _attend(client, namespace, name, several=told.pods > 1)
     if told.output == "table":
         where = "" if namespace == "default" else f" -n {namespace}"
         print(f"job/{name} is in line. See `tidegate logs -f {name}{where}`, `tidegate why {name}{where}`.")
@@ -98,53 +103,56 @@ async def _put_in_line(client: Client, namespace: str, body: Json, told: argpars
     return 0
 
 
-async def _attend(client: Client, namespace: str, name: str, *, several: bool) -> int:
+async def _attend(client: Client, namespace: str, name: str, interrupted: asyncio.Event, *, several: bool) -> int:
     """Until it has ended, or was cancelled from here."""
-    import asyncio
-    import signal
-
     from tidegate.cli.jobs.follow import Following
+    from tidegate.cli.jobs.interrupts import first
     from tidegate.cli.jobs.line import Line
-    from tidegate.cli.jobs.streams import Streams
+    from tidegate.cli.jobs.streams import Streams, UnheardError
 
-    loop, interrupted = asyncio.get_running_loop(), asyncio.Event()
     streams = Streams(client, namespace, several=several, query={"follow": "true"})
     async with Following(client, namespace, name) as followed:
         with Line(f"job/{name}") as line:
             line.say("is in line")
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, interrupted.set)
-            while followed.outcome is None and not interrupted.is_set():
+            while followed.outcome is None and not interrupted.is_set() and not streams.unheard.is_set():
                 followed.changed.clear()
                 streams.follow(followed.pods)
                 line.say(followed.standing, is_over=streams.begun)
-                await _either(followed.changed, interrupted)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-        if followed.outcome is None:
+                await first(followed.changed.wait(), interrupted.wait(), streams.unheard.wait())
+        if interrupted.is_set() and followed.outcome is None:
             streams.stop()
             return await _cancel(client, namespace, name)
         streams.follow(followed.pods)
-        await streams.ended()
+        try:
+            await streams.ended()
+        except UnheardError as error:
+            streams.stop()
+            return await _unheard(client, namespace, name, error, is_over=followed.outcome is not None)
         return _exit_status(followed, name)
-
-
-async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
-    import asyncio
-
-    waits = [asyncio.create_task(event.wait()) for event in (one, other)]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
 
 
 async def _cancel(client: Client, namespace: str, name: str) -> int:
     from tidegate.kube.resources import JOBS
 
     print(f"\nCancelling job/{name} …", file=sys.stderr, flush=True)
-    await client.delete(JOBS, name, namespace)
+    try:
+        await client.delete(JOBS, name, namespace)
+    except OSError:
+        later = f"`tidegate cancel {name}` ends it once the server answers."
+        raise CommandError(f"The server does not answer, so job/{name} is not cancelled. {later}") from None
     print(f"job/{name} is cancelled.", file=sys.stderr)
     return _INTERRUPTED
+
+
+async def _unheard(client: Client, namespace: str, name: str, error: UnheardError, *, is_over: bool) -> int:
+    """What it says cannot be shown here. With nobody to read it, it ends, as it would without a queue; where there is
+    no room for its words, the work is worth more than they are."""
+    if error.is_unread:
+        if not is_over:
+            await _cancel(client, namespace, name)
+        raise BrokenPipeError
+    goes_on = "" if is_over else f" It goes on; `tidegate cancel {name}` ends it."
+    raise CommandError(f"What job/{name} says cannot be written: {error}.{goes_on} See `tidegate logs {name}`.")
 
 
 def _exit_status(followed: Following, name: str) -> int:

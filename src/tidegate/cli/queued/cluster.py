@@ -43,8 +43,10 @@ def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) 
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:
         raise CommandError(str(error)) from None
-    except OSError as error:
-        why = str(error) or type(error).__name__
+    except BrokenPipeError:  # Of our own output; what the client meets has no such name.
+        raise
+    except (ConnectionError, TimeoutError) as error:
+        why = str(error).rstrip(".") or type(error).__name__
         raise CommandError(f"The server does not answer ({why}). Is it running? `tidegate up` starts one.") from None
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from tidegate.cli.jobs.interrupts import Interrupts, first
 from tidegate.cli.views.rows import QUEUE_HEADING, WORKLOAD_HEADING, Row, Seen, is_over, queue_rows, workload_rows
 
 if TYPE_CHECKING:
@@ -45,17 +45,17 @@ async def watch(client: Client, scope: Scope, text: Callable[[Seen], str]) -> No
     }
     if scope.tree:
         informers["cluster_queues"] = Informer(client, CLUSTER_QUEUES)
-    changed, stopped = asyncio.Event(), asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
+    changed = asyncio.Event()
     tasks = []
     for informer in informers.values():
         informer.on_change(lambda old, new: changed.set())
         tasks.append(asyncio.create_task(informer.run()))
     try:
-        for informer in informers.values():
-            await informer.synced()
-        with _screen(text, finished=scope.finished) as draw:
-            await _draw_changes(informers, draw, changed, stopped)
+        with Interrupts() as stopped:
+            for informer in informers.values():
+                await first(informer.synced(), stopped.wait())
+            with _screen(text, finished=scope.finished) as draw:
+                await _draw_changes(informers, draw, changed, stopped)
     finally:
         for task in tasks:
             task.cancel()
@@ -64,15 +64,12 @@ async def watch(client: Client, scope: Scope, text: Callable[[Seen], str]) -> No
 async def _draw_changes(
     informers: dict[str, Informer[Json]], draw: Callable[[Seen], None], changed: asyncio.Event, stopped: asyncio.Event
 ) -> None:
-    end = asyncio.create_task(stopped.wait())
-    while not end.done():
+    while not stopped.is_set():
         changed.clear()
         draw(Seen(**{name: list(informer.all()) for name, informer in informers.items()}))
-        news = asyncio.create_task(changed.wait())
-        await asyncio.wait([news, end], timeout=_AGES_S if sys.stdout.isatty() else None,
-                           return_when=asyncio.FIRST_COMPLETED)  # fmt: skip
-        news.cancel()
-        await asyncio.wait([end], timeout=_TOGETHER_S)
+        ages = [asyncio.sleep(_AGES_S)] if sys.stdout.isatty() else []
+        await first(changed.wait(), stopped.wait(), *ages)
+        await first(stopped.wait(), asyncio.sleep(_TOGETHER_S))
 
 
 @contextlib.contextmanager
