@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.local.agent.node import processes_with
 from tidegate.cli.main import COMMANDS
 from tidegate.local.machine import Machine
 
@@ -110,6 +111,27 @@ def test_up_is_idempotent_private_and_survives_kill_9(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert machine.running("control-plane") is None
     assert machine.running("agent") is None
+
+
+@pytest.mark.parametrize("seen", ["logs", "control-plane.lock", "agent/kubeconfig", "agent/agent.lock"])
+def test_ctrl_c_while_it_starts_leaves_nothing_running(tmp_path: Path, seen: str) -> None:
+    """The control plane went on, and where it did not hold its lock yet, nothing found it again: the demo's even wrote
+    into a folder that was gone."""
+    data = tmp_path / "data"
+    up = [sys.executable, "-m", "tidegate", "up", "--data-dir", str(data)]
+    with subprocess.Popen(up, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as starting:
+        while not (data / seen).exists():
+            assert starting.poll() is None
+        starting.send_signal(signal.SIGINT)
+        _, said = starting.communicate(timeout=60)
+    # Whoever was faster: either all of it runs and is said to, or nothing.
+    if starting.returncode == 130:
+        assert "nothing is left running" in said
+        tidegate("down", "--data-dir", str(data))
+        assert not processes_with(str(data))
+    else:
+        assert tidegate("down", "--data-dir", str(data)).stdout == "Stopped agent and control-plane.\n"
+    assert "Traceback" not in said
 
 
 def _server(kubeconfig: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,9 @@ def _run(told: argparse.Namespace) -> int:
         started = machine.up()
     except (MachineError, OSError) as error:
         raise CommandError(str(error)) from None
+    except KeyboardInterrupt:
+        print("\nStopped again; nothing is left running that was not before.", file=sys.stderr)
+        raise
     if told.output != "table":
         print(document({"started": started, "kubeconfig": str(machine.kubeconfig)}, told.output))
         return 0
