@@ -13,12 +13,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NoReturn
 
 from tidegate import __version__
+from tidegate.cli.arguments import USAGE, Parser
 from tidegate.cli.errors import CommandError, UsageError
 
-DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,6 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     ),
 }  # fmt: skip
 COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line and where to look in another; keeps the lines of examples as they are."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
-
-    def error(self, message: str) -> NoReturn:
-        print(f"tidegate: {message}", file=sys.stderr)
-        print(f"Try `{self.prog} --help`.", file=sys.stderr)
-        raise SystemExit(USAGE)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -128,6 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as error:
         return _failed(error)
+    except Exception as error:
+        return _mistaken(error)
 
 
 def _write_what_can_be_written() -> None:
@@ -135,6 +125,16 @@ def _write_what_can_be_written() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _mistaken(error: Exception) -> int:
+    """What nobody thought of is ours to mend, and nobody's to read as a traceback, unless asked for."""
+    if os.environ.get("TIDEGATE_TRACEBACK"):
+        raise error
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    print(f"tidegate: This is a mistake of Tidegate's own ({said}).", end=" ", file=sys.stderr)
+    print("Please report it with what it shows under TIDEGATE_TRACEBACK=1.", file=sys.stderr)
+    return FAILED
 
 
 def _failed(error: OSError) -> int:

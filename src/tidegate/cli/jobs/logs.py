@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tidegate.cli.errors import CommandError, UsageError
+from tidegate.cli.arguments import whole
+from tidegate.cli.errors import CommandError
 from tidegate.cli.queued.cluster import on_cluster, options
 
 if TYPE_CHECKING:
@@ -28,15 +29,12 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", metavar="NAME", help="a workload, or the application it stands for")
     command.add_argument("-f", "--follow", action="store_true", help="go on until it has ended")
     command.add_argument("--pod", metavar="NAME", help="of this pod alone")
-    command.add_argument("--tail", type=int, metavar="N", help="the last lines of each pod alone")
+    command.add_argument("--tail", type=whole(0), metavar="N", help="the last lines of each pod alone")
     options(command)
     command.set_defaults(run=_run)
 
 
 def _run(told: argparse.Namespace) -> int:
-    if told.tail is not None and told.tail < 0:
-        raise UsageError("--tail is 0 or more. Write how many lines you want to see.")
-
     async def work(client: Client, namespace: str) -> int:
         return await _logs(client, namespace, told)
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tidegate.cli.arguments import whole
 from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.queued.cluster import on_cluster, options
 
@@ -38,9 +39,9 @@ def register(command: argparse.ArgumentParser) -> None:
     add("--queue", metavar="NAME", help="the Queue (default: `default`)")
     add("--cpu", default="1", metavar="N", help="cpus of one pod (default: %(default)s)")
     add("--memory", metavar="1Gi", help="memory of one pod")
-    add("--gpu", metavar="N", help="GPUs of one pod")
-    add("--pods", type=int, default=1, metavar="N", help="how many pods run it (default: 1)")
-    add("--min", type=int, metavar="N", help="with how many it may start, growing as room comes (default: all)")
+    add("--gpu", metavar="N", type=whole(0), help="GPUs of one pod")
+    add("--pods", type=whole(1), default=1, metavar="N", help="how many pods run it (default: 1)")
+    add("--min", type=whole(0), metavar="N", help="with how many it may start, growing as room comes (default: all)")
     add("--time", metavar="30m", help="how long it may run at most; it is stopped then")
     add("--priority-class", metavar="NAME", help="a PriorityClass: who is more urgent comes first")
     add("--image", default="host", help="image (default: host, the command as it is on this machine)")
@@ -53,47 +54,51 @@ def register(command: argparse.ArgumentParser) -> None:
 
 
 def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.jobs.checks import check_priority, check_queue
     from tidegate.cli.jobs.job import job
 
     words = told.words[1:] if told.words[:1] == ["--"] else told.words
     if not words:
         raise UsageError("There is no command to run. Write it after two dashes: tidegate run -- python train.py.")
-    if told.pods < 1 or (told.min is not None and not 0 <= told.min <= told.pods):
-        raise UsageError("--pods is 1 or more, and --min from 0 to as many. Correct them.")
+    if told.min is not None and told.min > told.pods:
+        raise UsageError(f"--min is {told.min}, and there are {told.pods} --pods. Ask for more, or start with fewer.")
     if told.output != "table" and not told.detach:
         raise UsageError("-o shows the Job that is made, and the command speaks itself here. Add --detach.")
     body = job(told, words)
 
     async def work(client: Client, namespace: str) -> int:
-        await _check_queue(client, namespace, told.queue or "default")
+        await check_queue(client, namespace, told.queue or "default")
+        await check_priority(client, told.priority_class)
         return await _put_in_line(client, namespace, body, told)
 
     return on_cluster(told, work, start=True)
 
 
-async def _check_queue(client: Client, namespace: str, name: str) -> None:
-    """Where nobody knows queues, or this one, a Job in line would wait for ever."""
-    from tidegate.cli.near import did_you_mean
-    from tidegate.controller.kinds import QUEUES
+async def _make(client: Client, namespace: str, body: Json) -> Json:
+    from tidegate.kube.client import StatusError
+    from tidegate.kube.resources import JOBS
 
-    known = {str(queue["metadata"]["name"]) for queue in (await client.list(QUEUES, namespace)).items}
-    if name not in known:
-        near = did_you_mean(name, known)
-        make = f"`tidegate queue create {name} -n {namespace}` makes it."
-        raise CommandError(f"Namespace {namespace} has no Queue {name}. {near or make}")
+    try:
+        made: Json = await client.create(JOBS, body, namespace)
+    except StatusError as refused:
+        name = body["metadata"].get("name")
+        if refused.code == 409 and name:
+            free = f"`tidegate cancel {name}` takes it away."
+            raise CommandError(f"There is a job/{name} already. Choose another --name; {free}") from None
+        raise
+    return made
 
 
 async def _put_in_line(client: Client, namespace: str, body: Json, told: argparse.Namespace) -> int:
     from tidegate.cli.jobs.interrupts import Interrupts
     from tidegate.cli.queued.tables import document
-    from tidegate.kube.resources import JOBS
 
     if not told.detach:
         # From before it is made: what is made and not cancelled would be left behind.
         with Interrupts() as interrupted:
-            name = str((await client.create(JOBS, body, namespace))["metadata"]["name"])
+            name = str((await _make(client, namespace, body))["metadata"]["name"])
             return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
-    made = await client.create(JOBS, body, namespace)
+    made = await _make(client, namespace, body)
     name = str(made["metadata"]["name"])
     if told.output == "table":
         where = "" if namespace == "default" else f" -n {namespace}"
