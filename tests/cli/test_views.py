@@ -126,10 +126,15 @@ def test_amounts_name_a_flavor_only_where_that_tells_something() -> None:
     assert table([("A", "B"), ("long", "x")]) == "A     B\nlong  x"
 
 
-def test_on_a_terminal_the_place_in_line_is_one_line_that_goes() -> None:
-    """A spinner on stderr while it waits; nothing of it is left, and stdout is the command's own."""
-    look = "from tidegate.cli.jobs.line import Line\nwith Line('job/x') as line:\n"
-    look += "    line.say('2 before it in line')\n    line.say('', is_over=True)\nprint('end')"
+@pytest.mark.parametrize(
+    ("told", "seen"),
+    [("line.say('2 before it in line')", "2 before it in line"), ("line.say('', runs=True)", "runs")],
+)
+def test_on_a_terminal_the_place_in_line_is_one_line_that_goes(told: str, seen: str) -> None:
+    """A spinner on stderr while it waits, and while it runs and says nothing; nothing of it is left, and stdout is the
+    command's own. What ran for an hour without a word showed none either, and nobody knew its name."""
+    look = f"from tidegate.cli.jobs.line import Line\nwith Line('job/x') as line:\n    {told}\n    line.hush()\n"
+    look += "    line.say('', runs=True)\nprint('end')"
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm"}
     done = subprocess.run([sys.executable, "-c", look], stderr=theirs, stdout=subprocess.PIPE, env=env, check=True)
@@ -137,5 +142,5 @@ def test_on_a_terminal_the_place_in_line_is_one_line_that_goes() -> None:
     said = os.read(ours, 65536).decode()
     os.close(ours)
     assert done.stdout == b"end\n"
-    assert "job/x 2 before it in line" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
+    assert f"job/x {seen}" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
     assert said.rstrip().endswith(("\x1b[2K", "\x1b[?25h", "\x1b[1A\x1b[2K")) or "\x1b[2K" in said

@@ -115,14 +115,15 @@ async def _attend(client: Client, namespace: str, name: str, interrupted: asynci
     from tidegate.cli.jobs.line import Line
     from tidegate.cli.jobs.streams import Streams, UnheardError
 
-    streams = Streams(client, namespace, several=several, query={"follow": "true"})
+    line = Line(f"job/{name}")
+    streams = Streams(client, namespace, several=several, query={"follow": "true"}, speaks=line.hush)
     async with Following(client, namespace, name) as followed:
-        with Line(f"job/{name}") as line:
+        with line:
             line.say("is in line")
             while followed.outcome is None and not interrupted.is_set() and not streams.unheard.is_set():
                 followed.changed.clear()
                 streams.follow(followed.pods)
-                line.say(followed.standing, is_over=streams.begun)
+                line.say(followed.standing, runs=streams.begun)
                 await first(followed.changed.wait(), interrupted.wait(), streams.unheard.wait())
         if interrupted.is_set() and followed.outcome is None:
             streams.stop()

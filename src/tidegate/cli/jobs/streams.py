@@ -33,11 +33,14 @@ class Streams:
     """Follows every pod that has begun, once. `unheard` is set when what they say can no longer be shown."""
 
     def __init__(
-        self, client: Client, namespace: str, *, several: bool, query: dict[str, str], form: str = "table"
-    ) -> None:
+        self, client: Client, namespace: str, *, several: bool, query: dict[str, str], form: str = "table",
+        speaks: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`speaks` is called before anything that is said is shown."""
         self._client, self._namespace = client, namespace
-        self._several, self._query, self._form = several, query, form
-        self._colour = several and os.isatty(1)
+        self._several, self._query, self._form, self._speaks = several, query, form, speaks
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self._colour = several and os.isatty(1) and not plain
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._is_waiting = False
         self.unheard = asyncio.Event()
@@ -107,6 +110,7 @@ class Streams:
         said.begin_again()
         async for piece in self._client.stream(path, query=query):
             self._is_waiting = False
+            self._speaks()
             said.hear(piece)
 
     def _is_cut(self, why: str) -> None:
