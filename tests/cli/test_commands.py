@@ -134,6 +134,25 @@ def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path) -> None:
         assert "Errno" not in done.stderr
 
 
+def test_a_folder_on_a_disk_that_may_not_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "data" / "kubeconfig").mkdir(parents=True)  # As good as read-only, also for root.
+    done = tidegate("up", "--data-dir", str(tmp_path / "data"))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"tidegate: {tmp_path}/data/kubeconfig: ")
+    assert done.stderr.endswith(". Choose another --data-dir, or mend it.\n")
+    assert "Errno" not in done.stderr
+
+
+def test_a_user_without_a_home_is_told_what_everybody_is() -> None:
+    """As in the image, which runs as a user that is in no list: the operator ended before it looked where it was."""
+    look = "import pwd\ndef nobody(uid): raise KeyError(uid)\npwd.getpwuid = nobody\n"
+    look += "from tidegate.cli.main import main\nraise SystemExit(main(['status']))"
+    env = {key: value for key, value in os.environ.items() if key not in ("HOME", "KUBECONFIG")}
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, env=env, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("tidegate: There is no kubeconfig and this is not a pod.")
+
+
 def test_down_without_anything_running_says_so(tmp_path: Path) -> None:
     done = tidegate("down", "--data-dir", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "Nothing was running.\n")

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 from tidegate import __version__
 from tidegate.cli.arguments import USAGE, Parser
@@ -97,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 failed, 2 wrong usage."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     _write_what_can_be_written()
+    _have_a_home()
     try:
         whole = parser()
         _check_command(words, whole)
@@ -125,6 +127,14 @@ def _write_what_can_be_written() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _have_a_home() -> None:
+    """In a container a user may have none, and nobody says so: then it is where runtimes put it."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = "/"
 
 
 def _mistaken(error: Exception) -> int:

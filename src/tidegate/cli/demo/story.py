@@ -176,8 +176,13 @@ class Story:
         """The same for programs, with what happened when."""
         tenants = {
             name: {"tasks": one.work.tasks, "most": one.most, "gave": one.given, "evictions": one.evictions,
-                   "askedSeconds": one.asked_s, "admittedSeconds": one.admitted_s, "doneSeconds": one.done_s}
+                   "askedSeconds": _tenth(one.asked_s), "admittedSeconds": _tenth(one.admitted_s),
+                   "doneSeconds": _tenth(one.done_s)}
             for name, one in self._happenings.told.items()
         }  # fmt: skip
-        happened = [{"atSeconds": round(at_s, 1), "what": what} for at_s, what in self._happenings.sentences]
+        happened = [{"atSeconds": _tenth(at_s), "what": what} for at_s, what in self._happenings.sentences]
         return {"slots": SLOTS, "inUse": round(used(self._samples), 3), "tenants": tenants, "happened": happened}
+
+
+def _tenth(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)

@@ -58,8 +58,10 @@ def _run(told: argparse.Namespace) -> int:
     began = time.monotonic()
     try:
         started = machine.up()
-    except (MachineError, OSError) as error:
+    except MachineError as error:
         raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}. Choose another --data-dir, or mend it.") from None
     except KeyboardInterrupt:
         print("\nStopped again; nothing is left running that was not before.", file=sys.stderr)
         raise

@@ -124,8 +124,10 @@ def _started() -> Path:
     machine, began = own_machine(), time.monotonic()
     try:
         machine.up()
-    except (MachineError, OSError) as error:
+    except MachineError as error:
         raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}. Mend it, or name a server.") from None
     took_s = time.monotonic() - began
     print(f"Made this machine a cluster in {took_s:.1f} s; `tidegate down` stops it.", file=sys.stderr)
     return machine.kubeconfig
