@@ -30,6 +30,11 @@ class Ceilings:
         """Where there is room for everybody, one at a time."""
         self._asked: list[dict[int, int]] = [{} for _ in range(width)]
         self._sizes: list[list[int]] = [[] for _ in range(width)]
+        self._rows = 0
+        self._choosy = 0
+        """How many of them have a choice of flavors."""
+        self._asking = [0] * width
+        """How many of the others ask for something of a cell."""
         nodes = [*tree.in_order, *filter(None, [tree.machines])]
         self._bounds = [_bounds(node) for node in nodes]
         self._lends_inside = [ledger.keeps and any(one.kept for one in node.below()) for node in nodes]
@@ -39,7 +44,10 @@ class Ceilings:
 
     def count(self, row: Row, times: int) -> None:
         """Somebody asks for this much (-1: nobody of this row does any more)."""
+        self._rows += times
+        self._choosy += times if row.only is None else 0
         for axis, amount in row.sizes:
+            self._asking[axis] += times
             asked = self._asked[axis]
             rows = asked.get(amount, 0) + times
             if rows:
@@ -65,6 +73,14 @@ class Ceilings:
             if sizes and free < sizes[-1]:
                 ceiling = self._lowered(ceiling, axis, free)
         return ceiling
+
+    def shuts_out(self, ceiling: Ceiling) -> bool:
+        """Whether it is so low that nobody in line fits below it: of a cell that everybody asks for there is too little
+        for the smallest."""
+        if self._choosy:
+            return False
+        cells = zip(ceiling, self._sizes, self._asking, strict=True)
+        return any(asking == self._rows and sizes and most < sizes[0] for most, sizes, asking in cells)
 
     def whole(self, node: TreeNode) -> Ceiling:
         """The ceiling below a node if nobody held anything at it or above it."""

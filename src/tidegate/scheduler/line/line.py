@@ -9,15 +9,15 @@ Everybody else is not looked at: what does not fit under the ceiling, and may ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.line.asks import Ask, Kind, Row, floor_kind, floor_place, growth
+from tidegate.scheduler.line.asks import Ask, Row, floor_kind, floor_place, growth
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings, under
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.places import Place
+from tidegate.scheduler.line.rows import Rows, order
 from tidegate.scheduler.line.turns import Turns
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Workload
@@ -40,25 +40,21 @@ class Line:
         self._ever = ever
         self._hopes = hopes
         self._ceilings = Ceilings(tree, ledger)
-        self._turns = Turns(tree, ledger, policies, self._ceilings, self._head)
-        self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
-        self._heaps: list[list[Any]] = [[] for _ in range(tree.size)]
         self._strict = [node.is_queue and node.rules.ordering is Ordering.STRICT for node in tree.in_order]
-        self._offers = 0
+        only_what_fits = hopes is None and not any(self._strict)
+        self._turns = Turns(tree, ledger, policies, self._ceilings, self._head, only_what_fits=only_what_fits)
+        self._rows = Rows(tree, self._ceilings)
         self._floors: dict[str, Row] = {}
         self._growth: dict[str, list[tuple[Row, Place]]] = {}
         self._failed: list[Row] = []
         self._blocked: dict[int, Ask] = {}
         self._room_is_held = False
-        self._choosy: dict[Row, None] = {}
-        """Rows of asks with a choice of flavors: what they would take depends on what everybody holds."""
-        self._ending: dict[Row, None] = {}
-        """Rows of asks that end for sure: those may use room that is held for somebody else."""
         self.next = self._turns.next
         self.next_below = self._turns.next_below
         self.changes_below = self._turns.changes_below
         self.changed = self._turns.changed
         self.is_tight = self._ceilings.is_tight
+        self.known_row = self._rows.known
 
     def __bool__(self) -> bool:
         """Whether anybody stands in it."""
@@ -73,7 +69,7 @@ class Line:
 
     def join(self, workload: Workload, queue: TreeNode, *, impatient: bool = False) -> Row:
         """A workload asks for its floor."""
-        row = self._floors[workload.name] = self.row(queue, floor_kind(workload, impatient=impatient))
+        row = self._floors[workload.name] = self._rows.row(queue, floor_kind(workload, impatient=impatient))
         self._add(row, floor_place(workload))
         return row
 
@@ -83,7 +79,7 @@ class Line:
         for index, pod_set in enumerate(holding.workload.pod_sets):
             if holding.count(index) + pod_set.ended < pod_set.count and (wanted := growth(holding, index)):
                 assert holding.queue is not None
-                row = self.row(holding.queue, wanted[0])
+                row = self._rows.row(holding.queue, wanted[0])
                 self._add(row, wanted[1])
                 asks.append((row, wanted[1]))
         if asks:
@@ -97,23 +93,6 @@ class Line:
         for row, step in self._growth.pop(workload.name, ()):
             self._remove(row, step)
 
-    def row(self, queue: TreeNode, kind: Kind) -> Row:
-        """Where asks of this kind stand; an empty one if nobody does."""
-        rows = self._rows[queue.index]
-        row = rows.get(kind)
-        if row is None:
-            row = rows[kind] = Row(queue, kind, self.tree.flavors)
-            self._ceilings.count(row, 1)
-            if kind.max_run_seconds is not None:
-                self._ending[row] = None
-            if row.only is None:
-                self._choosy[row] = None
-        return row
-
-    def known_row(self, queue: TreeNode, kind: Kind) -> Row | None:
-        """Where asks of this kind stand, if anybody does."""
-        return self._rows[queue.index].get(kind)
-
     def serve(self, ask: Ask, holding: Holding) -> None:
         """Somebody was granted what they asked for, and asks for their next steps."""
         if ask.kind.is_floor:
@@ -125,20 +104,8 @@ class Line:
 
     def _add(self, row: Row, at: Place) -> None:
         if row.add(at) and not row.failed:
-            self._offer(row)
+            self._rows.offer(row)
             self.changed(row.queue)
-
-    def _offer(self, row: Row) -> None:
-        """Its first is somebody else, or may be looked at again."""
-        self._offers += 1
-        heap, offer = self._heaps[row.queue.index], (row.rank, row.first, self._offers, row)
-        if heap and heap[0][3] is row:
-            heapreplace(heap, offer)
-            return
-        heappush(heap, offer)
-        if len(heap) > 64 + 4 * len(self._rows[row.queue.index]):
-            heap[:] = {id(entry[3]): entry for entry in heap if _is_current(entry)}.values()
-            heapify(heap)
 
     def _remove(self, row: Row, at: Place) -> None:
         if row.first != at:
@@ -152,13 +119,9 @@ class Line:
         row.remove_first()
         if row.first is not None:
             if not row.failed:
-                self._offer(row)
+                self._rows.offer(row)
             return
-        row.let_go()
-        del self._rows[row.queue.index][row.kind]
-        self._ceilings.count(row, -1)
-        self._ending.pop(row, None)
-        self._choosy.pop(row, None)
+        self._rows.close(row)
 
     # ── who may not be served ──
 
@@ -183,7 +146,7 @@ class Line:
         """Whether room is set aside for somebody, in which others may have a turn."""
         if held is not self._room_is_held:
             self._room_is_held = held
-            for row in self._ending:
+            for row in self._rows.ending:
                 self.changed(row.queue)
 
     @property
@@ -201,13 +164,13 @@ class Line:
         for row in self._failed[since:]:
             row.failed = False
             if row.first is not None:
-                self._offer(row)
+                self._rows.offer(row)
                 self.changed(row.queue)
         del self._failed[since:]
         for index in self._blocked:
             self._doors_changed(self.tree.in_order[index])
         self._blocked.clear()
-        for row in self._choosy:
+        for row in self._rows.choosy:
             self.changed(row.queue)
 
     @property
@@ -223,7 +186,7 @@ class Line:
 
     def rows(self, queue: TreeNode) -> Iterator[Row]:
         """The rows of a Queue that somebody stands in, in order."""
-        return iter(sorted(self._rows[queue.index].values(), key=_order))
+        return iter(sorted(self._rows.of(queue), key=order))
 
     def floor_row(self, name: str) -> Row | None:
         """Where a workload waits for its floor."""
@@ -235,7 +198,7 @@ class Line:
             return None
         if self._strict[queue.index]:
             return self._first_of_strict(queue)
-        row = self._first_open(queue)
+        row = self._rows.first_open(queue)
         if row is None:
             return None
         # The first of all, if it fits, is nobody's to pass.
@@ -243,19 +206,9 @@ class Line:
             return row.only_ask()
         return self._ask(row, True) if self._fits(row, ceiling) else self._first_of_many(queue, ceiling)
 
-    def _first_open(self, queue: TreeNode) -> Row | None:
-        """The first row that was not looked at in vain; entries that are out of date are dropped."""
-        heap = self._heaps[queue.index]
-        while heap:
-            _, place, _, row = heap[0]
-            if row.first is place and not row.failed:
-                return row  # type: ignore[no-any-return]
-            heappop(heap)
-        return None
-
     def _first_of_strict(self, queue: TreeNode) -> Ask | None:
         """The first, whether it fits or not; but what can never fit is in nobody's way."""
-        while row := self._first_open(queue):
+        while row := self._rows.first_open(queue):
             fits = place(row, self.ledger) is not None
             ask = self._ask(row, fits)
             if fits or self._ever(ask):
@@ -269,15 +222,15 @@ class Line:
         first: Row | None = None
         hopeful: Row | None = None
         hopes: Callable[[Row], bool] | None = None
-        for row in self._rows[queue.index].values():
+        for row in self._rows.of(queue):
             if row.failed:
                 continue
             if self._fits(row, ceiling):
-                if first is None or _order(row) < _order(first):
+                if first is None or order(row) < order(first):
                     first = row
-            elif hopeful is not None and _order(hopeful) < _order(row):
+            elif hopeful is not None and order(hopeful) < order(row):
                 continue
-            elif self._room_is_held and row in self._ending:
+            elif self._room_is_held and row in self._rows.ending:
                 hopeful = row
             elif self._hopes is not None:
                 hopes = hopes or self._hopes(queue)
@@ -288,7 +241,7 @@ class Line:
         if fits is None or might is None:
             return fits or might
         # One that does not fit keeps its own, later turn; before those it stands behind it has none.
-        return min(fits, might, key=self._place) if _order(might.row) < _order(fits.row) else fits
+        return min(fits, might, key=self._place) if order(might.row) < order(fits.row) else fits
 
     def _fits(self, row: Row, ceiling: Ceiling) -> bool:
         """Whether there is room for a row, as far as a ceiling tells; where it has a choice of flavors, or others keep
@@ -311,12 +264,3 @@ class Line:
         now = self.ledger.shares[ask.queue.index]
         share = now if ask.kind.impatient else self.ledger.share_with(ask.queue, ask.need)
         return (share, ask.row.rank, ask.place)
-
-
-def _is_current(entry: tuple[Any, Place, int, Row]) -> bool:
-    """Whether a row still stands where it stood when it was put into a heap."""
-    return entry[3].first is entry[1] and not entry[3].failed
-
-
-def _order(row: Row) -> tuple[Any, ...]:
-    return (row.rank, row.first)

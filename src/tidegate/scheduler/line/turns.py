@@ -45,13 +45,16 @@ class _View:
 class Turns:
     """Who is next, of all that stand in line."""
 
-    def __init__(self, tree: Tree, ledger: Ledger, policies: Policies, ceilings: Ceilings, head: Head) -> None:
+    def __init__(
+        self, tree: Tree, ledger: Ledger, policies: Policies, ceilings: Ceilings, head: Head, *, only_what_fits: bool
+    ) -> None:
         self.tree = tree
         self.ledger = ledger
         self._policies = [_policy(node, policies) for node in tree.in_order]
         self._ceilings = ceilings
         self._bounded = ceilings.bounded
         self._head = head
+        self._only_what_fits = only_what_fits
         self._views: list[dict[Ceiling, _View]] = [{} for _ in range(tree.size)]
         self._changes: list[list[TreeNode]] = [[] for _ in range(tree.size)]
         self._forgotten = [0] * tree.size
@@ -65,6 +68,8 @@ class Turns:
         for root in self.tree.roots:
             above = self._ceilings.over(root)
             ceiling = self._ceilings.at(root, above) if self._bounded[root.index] else above
+            if self._only_what_fits and ceiling is not self._ceilings.none and self._ceilings.shuts_out(ceiling):
+                continue
             foremost = self._foremost(root, ceiling)
             if foremost is not None:
                 self.ceiling = ceiling

@@ -1,4 +1,4 @@
-"""What every node of the tree has given out, how large its share is, and whether more would fit.
+"""What every node of the tree has given out, and whether more would fit.
 
 Theory of operation. Four sums are kept per node and cell, all of them plain additions along the path to the root:
 
@@ -12,27 +12,18 @@ Theory of operation. Four sums are kept per node and cell, all of them plain add
 Room that is on its way out is not free, unless for the grants that were given for it. So beyond what is granted a
 node has `going - held` (if above 0) that nobody may use yet who is to start now. `reserved` is room set aside for asks
 that lost patience; see `room.hold`.
-
-Shares. How much more than its guarantee a node holds, as a part of what its parent could hold:
-
-    share(node) = max over resources r of   excess_r / (capacity of the parent)_r / weight
-    excess_r    = sum over flavors f of     max(0, granted_rf - guarantee_rf)
-
-Inside the guarantee the share is 0; without guarantees it is the dominant share of DRF. The excess is counted flavor by
-flavor: an idle guarantee of slow machines does not make borrowed fast ones free of charge. A node is compared with its
-siblings only, so shares are kept as integers: in parts of their parent's `unit`, of which all of them are multiples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
-from operator import add, mul, sub
+from operator import add, sub
 from typing import NamedTuple
 
 from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
+from tidegate.scheduler.tree.shares import Shares
 from tidegate.scheduler.tree.tree import Tree
 
 
@@ -47,23 +38,12 @@ class Short(NamedTuple):
     """Whether it is a Queue's limit, which counts over all flavors."""
 
 
-_Step = tuple[int, list[int], list[int], list[int]]
-"""Of one node on the way to the root: its index, what is granted, what is guaranteed, what shares are counted in."""
-
-
-class Ledger:
+class Ledger(Shares):
     """Amounts in use below every node."""
 
     def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+        super().__init__(tree)
         nodes, width = tree.size, len(tree.axes)
-        self.granted = [[0] * width for _ in range(nodes)]
-        self.shares = [0] * nodes
-        self._one_flavor = width == len(tree.axes.resources)
-        """Then an axis is a resource, and what is borrowed of it is known from what is granted."""
-        self._excess = [] if self._one_flavor else [[0] * len(tree.axes.resources) for _ in range(nodes)]
-        self._steps: list[list[_Step]] = [[] for _ in range(nodes)]
-        self._news: set[TreeNode] = set()
         self.keeps = any(node.kept for node in tree.in_order)
         self.inner = [[0] * width for _ in range(nodes)] if self.keeps else self.granted
         self.going = [[0] * width for _ in range(nodes)]
@@ -92,55 +72,7 @@ class Ledger:
         """Charge (or with -1, give back) along the path of a Queue."""
         if self.keeps:
             self._take_in(queue, need, times)
-        self._news.add(queue)
-        if not self._one_flavor:
-            self._grant_of_several(queue, need, times)
-        elif times == 1:
-            self._charge(queue, need)
-        else:
-            shares = self.shares
-            for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
-                for axis, amount in need:
-                    granted[axis] += amount * times
-                shares[index] = _largest(map(sub, granted, guarantee), scale)
-
-    def _charge(self, queue: TreeNode, need: Need) -> None:
-        """What is added can only raise a share: nothing but what is added is looked at."""
-        shares = self.shares
-        for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
-            share = shares[index]
-            for axis, amount in need:
-                granted[axis] = after = granted[axis] + amount
-                part = (after - guarantee[axis]) * scale[axis]
-                if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
-                    share = part
-            shares[index] = share
-
-    def _grant_of_several(self, queue: TreeNode, need: Need, times: int) -> None:
-        resource, shares = self.tree.axes.resource, self.shares
-        for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
-            excess, share = self._excess[index], shares[index]
-            for axis, amount in need:
-                before = granted[axis]
-                after = granted[axis] = before + amount * times
-                free, place = guarantee[axis], resource[axis]
-                if after > free:
-                    excess[place] += after - (before if before > free else free)
-                    share = max(share, excess[place] * scale[place])
-                elif before > free:
-                    excess[place] -= before - free
-            shares[index] = share if times > 0 else _largest(excess, scale)
-
-    def news(self) -> set[TreeNode]:
-        """The Queues that were granted something, or gave something back, since this was last asked."""
-        news, self._news = self._news, set()
-        return news
-
-    def _path(self, queue: TreeNode) -> list[_Step]:
-        """What is looked at, node by node, in every grant to a Queue."""
-        path = [(node.index, self.granted[node.index], node.guarantee, node.scale) for node in queue.path]
-        self._steps[queue.index] = path
-        return path
+        super().grant(queue, need, times)
 
     def _take_in(self, queue: TreeNode, need: Need, times: int) -> None:
         rising = [(axis, amount * times) for axis, amount in need]
@@ -151,51 +83,6 @@ class Ledger:
                 inner[axis] = before + rise
                 if kept:
                     rising[place] = (axis, max(before + rise, kept[axis]) - max(before, kept[axis]))
-
-    def share(self, node: TreeNode) -> Fraction:
-        """A node's share as people see it."""
-        return Fraction(self.shares[node.index], node.parent.unit) if node.parent else Fraction(0)
-
-    def share_with(self, node: TreeNode, need: Need) -> int:
-        """A node's share if it held this besides."""
-        index, guarantee, scale = node.index, node.guarantee, node.scale
-        granted, most = self.granted[index], self.shares[index]
-        if self._one_flavor:
-            for axis, amount in need:
-                part = (granted[axis] + amount - guarantee[axis]) * scale[axis]
-                if part > most:  # noqa: PLR1730 - this is asked thousands of times a cycle
-                    most = part
-            return most
-        excess, resource = self._excess[index], self.tree.axes.resource
-        total: dict[int, int] = {}
-        for axis, amount in need:
-            over = granted[axis] + amount - guarantee[axis]
-            if over > 0:
-                place = resource[axis]
-                total[place] = total.get(place, excess[place]) + (amount if over > amount else over)
-        for place, amount in total.items():
-            share = amount * scale[place]
-            most = max(most, share)
-        return most
-
-    def share_without(self, node: TreeNode, need: Need) -> int:
-        """A node's share if it held this less."""
-        granted, guarantee = self.granted[node.index], node.guarantee
-        if self._one_flavor:
-            excess = list(map(sub, granted, guarantee))
-            for axis, amount in need:
-                excess[axis] -= amount
-            return _largest(excess, node.scale)
-        excess = self._excess[node.index].copy()
-        for axis, amount in need:
-            over = granted[axis] - guarantee[axis]
-            if over > 0:
-                excess[self.tree.axes.resource[axis]] -= min(amount, over)
-        return _largest(excess, node.scale)
-
-    def granted_anything(self, node: TreeNode) -> bool:
-        """Whether anybody below a node holds something that counts."""
-        return any(self.granted[node.index])
 
     def keeps_all(self, node: TreeNode, axes: Iterable[int]) -> bool:
         """Whether taking from a node would free nothing of these cells for others, since it keeps them for itself."""
@@ -364,11 +251,6 @@ class Ledger:
             if held > limit:
                 over.append(Short(node, tuple(axes), held - limit, limited=True))
         return over
-
-
-def _largest(excess: Iterable[int], scale: Iterable[int]) -> int:
-    """The share of who borrows this much."""
-    return max(0, max(map(mul, excess, scale), default=0))
 
 
 def _along(sums: list[list[int]], queue: TreeNode, need: Need, times: int) -> None:

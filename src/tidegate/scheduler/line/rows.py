@@ -1,0 +1,93 @@
+"""Rows: where asks stand, by Queue, and which row of a Queue is the first that was not looked at in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush, heapreplace
+from typing import Any
+
+from tidegate.scheduler.line.asks import Kind, Row
+from tidegate.scheduler.line.ceilings import Ceilings
+from tidegate.scheduler.line.places import Place
+from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.tree import Tree
+
+_Offer = tuple[Any, Place | None, int, Row]
+"""A row with its rank and its first as they were when it was offered, and a number that no other has."""
+
+
+class Rows:
+    """All rows that somebody stands in."""
+
+    def __init__(self, tree: Tree, ceilings: Ceilings) -> None:
+        self._flavors = tree.flavors
+        self._ceilings = ceilings
+        self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
+        self._heaps: list[list[_Offer]] = [[] for _ in range(tree.size)]
+        """With offers that are out of date."""
+        self._offers = 0
+        self.choosy: dict[Row, None] = {}
+        """Those of asks with a choice of flavors: what they would take depends on what everybody holds."""
+        self.ending: dict[Row, None] = {}
+        """Those of asks that end for sure: they may use room that is held for somebody else."""
+
+    def row(self, queue: TreeNode, kind: Kind) -> Row:
+        """Where asks of this kind stand; an empty one if nobody does."""
+        rows = self._rows[queue.index]
+        row = rows.get(kind)
+        if row is None:
+            row = rows[kind] = Row(queue, kind, self._flavors)
+            self._ceilings.count(row, 1)
+            if kind.max_run_seconds is not None:
+                self.ending[row] = None
+            if row.only is None:
+                self.choosy[row] = None
+        return row
+
+    def known(self, queue: TreeNode, kind: Kind) -> Row | None:
+        """Where asks of this kind stand, if anybody does."""
+        return self._rows[queue.index].get(kind)
+
+    def of(self, queue: TreeNode) -> Iterable[Row]:
+        """Those of a Queue, in no order."""
+        return self._rows[queue.index].values()
+
+    def close(self, row: Row) -> None:
+        """Nobody stands in it any more."""
+        row.let_go()
+        del self._rows[row.queue.index][row.kind]
+        self._ceilings.count(row, -1)
+        self.ending.pop(row, None)
+        self.choosy.pop(row, None)
+
+    def offer(self, row: Row) -> None:
+        """Its first is somebody else, or may be looked at again."""
+        self._offers += 1
+        heap, offer = self._heaps[row.queue.index], (row.rank, row.first, self._offers, row)
+        if heap and heap[0][3] is row:
+            heapreplace(heap, offer)
+            return
+        heappush(heap, offer)
+        if len(heap) > 64 + 4 * len(self._rows[row.queue.index]):
+            heap[:] = {id(entry[3]): entry for entry in heap if _is_current(entry)}.values()
+            heapify(heap)
+
+    def first_open(self, queue: TreeNode) -> Row | None:
+        """The first row of a Queue that was not looked at in vain; offers that are out of date are dropped."""
+        heap = self._heaps[queue.index]
+        while heap:
+            _, place, _, row = heap[0]
+            if row.first is place and not row.failed:
+                return row
+            heappop(heap)
+        return None
+
+
+def order(row: Row) -> tuple[Any, ...]:
+    """In which order rows of a Queue come."""
+    return (row.rank, row.first)
+
+
+def _is_current(offer: _Offer) -> bool:
+    """Whether a row still stands where it stood when it was offered."""
+    return offer[3].first is offer[1] and not offer[3].failed
