@@ -7,6 +7,7 @@ once per server: the real one is marked `kube`, the embedded one runs in both, s
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -19,6 +20,10 @@ from tests.harness import Cluster, Embedded, RealKube, missing_programs
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
+
+# A shell without job control has what it starts in the background ignore Ctrl-C, and all that is started from there
+# would, too: the demo played on to its end, and its test failed where the tests themselves ran in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LEFT_OUT = pytest.StashKey[int]()
 

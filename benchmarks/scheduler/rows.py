@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchmarks.scheduler.world import NOW, elastic, end_a_pod, gangs, start_pods, tree
+from benchmarks.scheduler.world import NOW, carry_out, elastic, end_a_pod, gangs, tree
 from tidegate.kube.pauses import collect_rarely
 from tidegate.scheduler import Plan, Planner, Workload
 from tidegate.scheduler.fair.deserved import Deserved
@@ -37,8 +37,7 @@ def growing(pending: int, queues: int) -> list[Row]:
     for _ in range(max(0, min(4, 20_000 // pending))):
         _admitted(waiting, queues)  # Small sizes are over before a processor is warm.
     planner, plan, load, admitting = _admitted(waiting, queues)
-    start_pods(planner, plan)
-    planner.plan(NOW + 1)
+    carry_out(planner, plan, NOW + 1)
     rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]
     rows.append(Row("one workload arrived", _arrivals(planner, pending, queues), 1))
     rows.append(Row("deserved from scratch", _deserved(planner, waiting, queues), len(plan.grants)))
@@ -67,24 +66,36 @@ def _deserved(planner: Planner, waiting: list[Workload], queues: int) -> float:
 
 
 def _arrivals(planner: Planner, pending: int, queues: int) -> float:
-    def cycle(workload: Workload) -> None:
-        planner.put(workload)
-        planner.plan(NOW + 2)
-
-    return statistics.median(timed(lambda one=one: cycle(one)) for one in gangs(SAMPLES, queues, first=pending))
+    return statistics.median(
+        _cycle(planner, NOW + 2, lambda one=one: planner.put(one)) for one in gangs(SAMPLES, queues, first=pending)
+    )
 
 
 def _endings(planner: Planner, running: list[Workload]) -> float:
-    def cycle(workload: Workload) -> None:
+    def end(name: str) -> None:
+        workload = planner.workload(name)
+        assert workload is not None
         after = end_a_pod(workload)
         if after is None:
-            planner.drop(workload.name)
+            planner.drop(name)
         else:
             planner.put(after)
-        start_pods(planner, planner.plan(NOW + 3))
 
     some = running[:: max(1, len(running) // SAMPLES)][:SAMPLES]
-    return statistics.median(timed(lambda one=one: cycle(one)) for one in some)
+    return statistics.median(_cycle(planner, NOW + 3, lambda name=one.name: end(name)) for one in some)
+
+
+def _cycle(planner: Planner, now: int, change: Callable[[], object]) -> float:
+    """What it takes to hear of a change and to plan. What was decided is carried out before the next."""
+    plans: list[Plan] = []
+
+    def hear_and_plan() -> None:
+        change()
+        plans.append(planner.plan(now))
+
+    spent = timed(hear_and_plan)
+    carry_out(planner, plans[0], now)
+    return spent
 
 
 def reclaim(workloads: int) -> Row:
@@ -93,7 +104,7 @@ def reclaim(workloads: int) -> Row:
     planner.configure(tree(2, cpu=workloads * 4))
     for workload in elastic(workloads, "t0/q", pods=4):
         planner.put(workload)
-    start_pods(planner, planner.plan(NOW))
+    carry_out(planner, planner.plan(NOW), NOW)
     for workload in elastic(workloads, "t1/q", pods=4):
         planner.put(workload)
     plan = None

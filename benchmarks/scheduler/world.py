@@ -51,13 +51,16 @@ def elastic(count: int, queue: str, *, pods: int) -> Iterator[Workload]:
         yield Workload(name=f"{queue.partition('/')[0]}/e{number}", queue=queue, created=0, pod_sets=(pod_set,))
 
 
-def start_pods(planner: Planner, plan: Plan) -> None:
-    """The pods of everything granted are there, as the operator would report it."""
-    for grant in plan.grants:
-        workload = planner.workload(grant.workload)
-        assert workload is not None
-        pod_sets = tuple(replace(one, held={}, present=one.granted) for one in workload.pod_sets)
-        planner.put(replace(workload, pod_sets=pod_sets))
+def carry_out(planner: Planner, plan: Plan, now: int) -> None:
+    """The pods of everything granted are there, and those of everything taken are gone, as the operator would report
+    it; and so on, until nothing is left to decide."""
+    while not plan.is_empty:
+        for one in (*plan.grants, *plan.shrinks, *plan.evictions, *plan.starts):
+            workload = planner.workload(one.workload)
+            assert workload is not None
+            pod_sets = tuple(replace(one, held={}, present=one.granted) for one in workload.pod_sets)
+            planner.put(replace(workload, pod_sets=pod_sets))
+        plan = planner.plan(now)
 
 
 def end_a_pod(workload: Workload) -> Workload | None:

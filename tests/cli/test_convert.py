@@ -61,7 +61,7 @@ def test_there_and_back_is_the_same_tree(capsys: pytest.CaptureFixture[str], tmp
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--from", "yunikorn", "x.yaml"], 2, "invalid choice"),
+        (["--from", "yunikorn", "x.yaml"], 2, '"yunikorn" is not known. Write kueue.'),
         (["x.yaml"], 2, "--from"),
         (["--from", "kueue", str(EXAMPLES / "ray.yaml")], 1, "The files have no queues of Kueue's."),
     ],

@@ -26,14 +26,6 @@ from tidegate.kube.resources import JOBS, NAMESPACES
 Json = Any
 
 
-@pytest.fixture(scope="module")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("queued")
-    assert tidegate("up", "--data-dir", str(folder)).returncode == 0
-    yield str(folder / "kubeconfig")
-    tidegate("down", "--data-dir", str(folder))
-
-
 def test_a_command_is_queued_its_output_comes_back_and_so_does_its_exit_status(kubeconfig: str) -> None:
     done = tidegate("run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--", "sh", "-c", "echo out; exit 7")
     assert done.returncode == 7, done.stderr
@@ -100,6 +92,19 @@ async def _make_namespace(kubeconfig: str, name: str) -> None:
     await client.close()
 
 
+def test_why_tells_of_a_pod_that_cannot_start(kubeconfig: str) -> None:
+    """It holds its room and does nothing; `why` said that it had all it asked for, and no more."""
+    where = ["--kubeconfig", kubeconfig]
+    asked = ["--image", "nobody/knows:this", "--cpu", "10m", "--name", "stuck", "--detach"]
+    assert tidegate("run", *asked, *where, "--", "true").returncode == 0
+    for _ in range(100):
+        told = tidegate("why", "stuck", *where).stdout
+        if "Its pod cannot start" in told:
+            break
+    assert "Its pod cannot start (ErrImageNeverPull): " in told or "Its pod cannot start (ImagePullBackOff): " in told
+    assert tidegate("cancel", "stuck", *where).returncode == 0
+
+
 def test_several_pods_say_who_speaks(kubeconfig: str) -> None:
     words = ["sh", "-c", "echo pod $JOB_COMPLETION_INDEX"]
     done = tidegate(
@@ -116,7 +121,23 @@ def test_queues_are_made_listed_stopped_and_shown_as_a_tree(kubeconfig: str) -> 
     made = tidegate("queue", "create", "research", "--limit", "cpu=2", "--weight", "3", "--kubeconfig", kubeconfig)
     assert made.stdout == "Queue default/research is made.\n"
     listed = tidegate("queue", "list", "--kubeconfig", kubeconfig).stdout
-    assert "research  root          2 cpu" in listed
+    assert "research  root          3       2 cpu" in listed
+    made = [
+        "queue",
+        "create",
+        "default",
+        "-n",
+        "team-c",
+        "--create-namespace",
+        "-o",
+        "json",
+        "--kubeconfig",
+        kubeconfig,
+    ]
+    assert json.loads(tidegate(*made).stdout)["metadata"]["namespace"] == "team-c"
+    everywhere = tidegate("queue", "list", "-A", "--kubeconfig", kubeconfig).stdout
+    assert "team-c/default " in everywhere
+    assert "default/research " in everywhere
     stopped = tidegate("queue", "stop", "root", "--kubeconfig", kubeconfig)
     assert stopped.stdout == "ClusterQueue root admits nothing new.\n"
     assert tidegate("queue", "resume", "root", "--kubeconfig", kubeconfig).returncode == 0
@@ -134,11 +155,20 @@ MISUSED, FAILED = 2, 1
     ("status", "arguments", "said"),
     [
         (MISUSED, ["run", "--"], "There is no command to run."),
-        (MISUSED, ["run", "--pods", "0", "--", "true"], "--pods is 1 or more"),
+        (MISUSED, ["run", "--min", "2", "--", "true"], "--min is 2, and there are 1 --pods."),
         (MISUSED, ["run", "--time", "soon", "--", "true"], '"soon" is not a duration'),
         (MISUSED, ["run", "--cpu", "much", "--", "true"], '--cpu: "much" is not a quantity'),
         (MISUSED, ["run", "--memory", "1Xi", "--", "true"], '--memory: "1Xi" is not a quantity'),
-        (MISUSED, ["run", "--gpu", "-1", "--", "true"], "--gpu: -1 is less than nothing."),
+        (MISUSED, ["run", "--cpu", "-1", "--", "true"], "--cpu: -1 is less than nothing."),
+        (MISUSED, ["run", "--env", "=x", "--", "true"], '--env: "=x" has no name.'),
+        (FAILED, ["run", "--name", "many", "--", "true"], "There is a job/many already. Choose another --name;"),
+        (FAILED, ["run", "--priority-class", "urgent", "--", "true"], "There is no PriorityClass urgent. There is sys"),
+        (FAILED, ["run", "-n", "nowhere", "--", "true"], "There is no namespace nowhere. `tidegate queue create"),
+        (FAILED, ["status", "-n", "defalt"], "There is no namespace defalt. Did you mean default?"),
+        (FAILED, ["queue", "list", "-n", "nowhere"], "There is no namespace nowhere."),
+        (FAILED, ["queue", "create", "x", "-n", "nowhere"], "--create-namespace` makes it, with a Queue."),
+        (FAILED, ["queue", "create", "x", "--cluster-queue", "rot"], "There is no ClusterQueue rot. Did you mean root"),
+        (FAILED, ["queue", "stop", "default"], "default is a Queue, and ClusterQueues are stopped. The one behind"),
         (MISUSED, ["run", "--name", "My Job", "--", "true"], "--name: \"My Job\" cannot be a Job's name."),
         (MISUSED, ["run", "--name", "a" * 61, "--pods", "11", "--", "true"], "Use up to 60 lower-case letters"),
         (MISUSED, ["run", "--env", "NOBODY_SET_THIS", "--", "true"], "NOBODY_SET_THIS is not set here."),
@@ -151,9 +181,11 @@ MISUSED, FAILED = 2, 1
         (FAILED, ["logs", "many", "--pod", "many-9"], "It has no pod many-9. Did you mean many-"),
         (FAILED, ["cancel", "many", "nobody"], "There is no workload nobody in namespace default."),
         (MISUSED, ["status", "--watch", "-o", "json"], "Leave -o out"),
-        (FAILED, ["queue", "create", "default"], "already exists"),
-        (MISUSED, ["queue", "create", "x", "--limit", "cpu"], '"cpu" is not a limit.'),
-        (FAILED, ["queue", "create", "x", "--limit", "cpu=lots"], "spec.limits.cpu"),
+        (FAILED, ["queue", "create", "default"], "Queue default/default already exists. `kubectl edit queue default"),
+        (MISUSED, ["queue", "create", "x", "--limit", "cpu"], '--limit: "cpu" is no amount.'),
+        (MISUSED, ["queue", "create", "x", "--limit", "cpu=lots"], '--limit: cpu: "lots" is not a quantity'),
+        (MISUSED, ["queue", "create", "x", "--limit", "cpu=-1"], "--limit: -1 cpu is less than nothing."),
+        (MISUSED, ["queue", "create", "x", "--limit", "cpu=1", "--limit", "cpu=2"], "--limit: cpu is given twice."),
         (FAILED, ["queue", "stop", "rot"], "There is no ClusterQueue rot. Did you mean root?"),
     ],
 )  # fmt: skip
@@ -319,6 +351,34 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> Non
     done = tidegate("status", "--kubeconfig", str(tmp_path / "none"))
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"server": "https://127.0.0.1:99999"}, "has no server address. Set `server` to its https:// URL."),
+        ({"server": "nonsense"}, "has no server address."),
+        ({"certificate-authority-data": None}, "The server's certificate is not trusted ("),
+    ],
+)
+def test_a_kubeconfig_that_cannot_be_right_is_told(kubeconfig: str, tmp_path: Path, change: Json, said: str) -> None:
+    """A port out of range was a traceback; a certificate nobody vouches for, a server that does not answer."""
+    config = yaml.safe_load(Path(kubeconfig).read_text())
+    cluster = config["clusters"][0]["cluster"]
+    cluster.update(change)
+    config["clusters"][0]["cluster"] = {key: value for key, value in cluster.items() if value is not None}
+    wrong = tmp_path / "kubeconfig"
+    wrong.write_text(yaml.safe_dump(config))
+    done = tidegate("status", "--kubeconfig", str(wrong))
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_kubeconfig_that_the_environment_names_and_that_is_not_there(tmp_path: Path) -> None:
+    done = tidegate("status", HOME=str(tmp_path), KUBECONFIG=str(tmp_path / "none"))
+    assert done.returncode == 1
+    assert f"KUBECONFIG says {tmp_path / 'none'}, which is not there." in done.stderr
 
 
 def node(kind: str, name: str, above: str | None = None, namespace: str = "") -> Json:

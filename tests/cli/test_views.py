@@ -18,6 +18,7 @@ from tidegate.cli.near import did_you_mean
 from tidegate.cli.queued.tables import amounts, span, table
 from tidegate.cli.views.rows import WORKLOAD_HEADING, Seen, age, queue_rows, workload_rows
 from tidegate.cli.views.status import shown
+from tidegate.cli.views.watching import fitting
 
 Json = Any
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -47,6 +48,31 @@ def test_who_runs_comes_first_then_who_waits_in_the_order_of_the_line() -> None:
     assert rows[2][-1] == "WaitingForQuota (1 before it): needs 1 cpu more"
     assert {len(row) for row in rows} == {len(WORKLOAD_HEADING)}
     assert rows[0][6] == "60m"
+
+
+def test_who_has_ended_comes_last_the_newest_first() -> None:
+    """They came oldest first, and what had just ended was far below."""
+    old, new = workload("old", "Finished"), workload("new", "Finished")
+    new["metadata"]["creationTimestamp"] = "2026-01-01T11:30:00Z"
+    rows = workload_rows([old, new, workload("w")], NOW)
+    assert [row[0] for row in rows] == ["team/w", "team/new", "team/old"]
+
+
+@given(st.integers(20, 200))
+def test_on_a_narrow_terminal_columns_go_whole_instead_of_all_becoming_unreadable(width: int) -> None:
+    """At 40 columns every word was cut to three letters."""
+    rows = workload_rows([workload("a", **waits(2)), workload("r", "Admitted")], NOW)
+    heading, kept = fitting(WORKLOAD_HEADING, rows, width)
+    assert heading[0] == "WORKLOAD"
+    assert {len(row) for row in kept} == {len(heading)}
+    assert "STATE" in heading
+    if width >= 40:
+        assert {"WORKLOAD", "STATE", "GRANTED"} <= set(heading)
+    if width >= 100:
+        assert heading == WORKLOAD_HEADING
+    words = [max(len(row[column]) for row in [heading, *kept]) for column in range(len(heading))]
+    spare = [min(each, 20) if name in ("WHY", "NOTE") else each for name, each in zip(heading, words, strict=True)]
+    assert sum(spare) + 2 * (len(spare) - 1) <= max(width, 32)
 
 
 def test_pods_that_ended_well_are_not_asked_for_any_more() -> None:
@@ -100,10 +126,15 @@ def test_amounts_name_a_flavor_only_where_that_tells_something() -> None:
     assert table([("A", "B"), ("long", "x")]) == "A     B\nlong  x"
 
 
-def test_on_a_terminal_the_place_in_line_is_one_line_that_goes() -> None:
-    """A spinner on stderr while it waits; nothing of it is left, and stdout is the command's own."""
-    look = "from tidegate.cli.jobs.line import Line\nwith Line('job/x') as line:\n"
-    look += "    line.say('2 before it in line')\n    line.say('', is_over=True)\nprint('end')"
+@pytest.mark.parametrize(
+    ("told", "seen"),
+    [("line.say('2 before it in line')", "2 before it in line"), ("line.say('', runs=True)", "runs")],
+)
+def test_on_a_terminal_the_place_in_line_is_one_line_that_goes(told: str, seen: str) -> None:
+    """A spinner on stderr while it waits, and while it runs and says nothing; nothing of it is left, and stdout is the
+    command's own. What ran for an hour without a word showed none either, and nobody knew its name."""
+    look = f"from tidegate.cli.jobs.line import Line\nwith Line('job/x') as line:\n    {told}\n    line.hush()\n"
+    look += "    line.say('', runs=True)\nprint('end')"
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm"}
     done = subprocess.run([sys.executable, "-c", look], stderr=theirs, stdout=subprocess.PIPE, env=env, check=True)
@@ -111,5 +142,5 @@ def test_on_a_terminal_the_place_in_line_is_one_line_that_goes() -> None:
     said = os.read(ours, 65536).decode()
     os.close(ours)
     assert done.stdout == b"end\n"
-    assert "job/x 2 before it in line" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
+    assert f"job/x {seen}" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said)
     assert said.rstrip().endswith(("\x1b[2K", "\x1b[?25h", "\x1b[1A\x1b[2K")) or "\x1b[2K" in said

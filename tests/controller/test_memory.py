@@ -65,7 +65,8 @@ def decided(draw: st.DrawFn, workload: Workload) -> SeenWorkload:
         requeue_at=evicted_at + backoff_seconds(evictions - 1) if evictions else None,
         waiting_since=evicted_at if evictions else None,
     )
-    if draw(st.booleans()):
+    # Nobody is admitted without anything of a floor: that is read as not admitted.
+    if (any(one.granted for one in sets) or not any(one.least for one in sets)) and draw(st.booleans()):
         return replace(seen, pod_sets=tuple(sets), admitted_at=NOW)
     kept = tuple(replace(one, granted={}, held={}) for one in sets)
     return replace(seen, pod_sets=kept, admitted_at=None)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.controller.test_hazards import workload
+from tidegate.controller.seen.workloads import Facts, seen_workload
 from tidegate.controller.told.room import room_of
 from tidegate.controller.underway import Step, Underway, Urgency
 from tidegate.model.kinds.shape import ConditionStatus
@@ -18,6 +19,8 @@ from tidegate.scheduler import Plan
 
 QUOTA = {"a": 6, "b": 4}
 """Pods of each flavor that fit into each tree."""
+FLOORS = {"main": 3}
+"""Of everybody: less is nothing."""
 ROOTS = {"u": "left", "v": "left", "w": "right", "x": "right", "y": "right"}
 NAMES = tuple(ROOTS)
 ADMITTED = workload().status
@@ -44,13 +47,16 @@ class World:
         self.flying: list[tuple[Step, Any]] = []
 
     def plan(self, wishes: dict[str, dict[str, int]]) -> None:
-        """Everybody gets what is wished for as far as it fits, decided together and put in no particular order."""
+        """Everybody gets what is wished for as far as it fits and is a floor, decided together and put in no particular
+        order."""
         for name, wish in wishes.items():
             self.planned[name] = {flavor: min(count, self.planned[name][flavor]) for flavor, count in wish.items()}
         for name, wish in wishes.items():
             for flavor, count in wish.items():
                 left = QUOTA[flavor] - self.planned_in(ROOTS[name], flavor)
                 self.planned[name][flavor] += min(left, count - self.planned[name][flavor])
+            if sum(self.planned[name].values()) < FLOORS["main"]:
+                self.planned[name] = dict.fromkeys(QUOTA, 0)
         for name in wishes:
             self.put(name, status(self.planned[name], running=len(self.flying)))
 
@@ -60,7 +66,9 @@ class World:
     def put(self, name: str, decided: WorkloadStatus) -> None:
         key = "n", name
         if decided != (self.underway.assumed(key) or self.stored[name]):
-            self.underway.put(key, obj(name), self.stored[name], decided, urgency=Urgency.TELLS, root=ROOTS[name])
+            self.underway.put(
+                key, obj(name), self.stored[name], decided, urgency=Urgency.TELLS, root=ROOTS[name], floors=FLOORS
+            )
 
     def send(self) -> None:
         while (found := self.underway.next(Urgency.REPORTS)) is not None:
@@ -72,6 +80,7 @@ class World:
             step, made_from = self.flying.pop(which % len(self.flying))
             self.stored[step.key[1]] = step.status
             self.underway.written(step, obj(step.key[1], int(made_from["metadata"]["resourceVersion"]) + 1))
+            assert sum(each.granted for each in step.status.pod_sets) not in range(1, FLOORS["main"]), "half a floor"
 
     def fail(self, which: int, *, has_come: bool) -> None:
         """One had no answer; what became of it is read again, and all that was assumed and not sent is seen anew."""
@@ -128,6 +137,39 @@ def test_at_no_moment_is_more_written_than_there_is(events: list[Any]) -> None:
     assert not len(world.underway), "nothing waits for ever"
     for name in NAMES:
         assert room_of(world.stored[name]) == room_of(status(world.planned[name]))
+
+
+def test_a_floor_that_moves_to_another_flavor_is_whole_at_any_moment() -> None:
+    """Seed 380: of a floor of two one moved to another flavor. What it lost was written first, and as the operator was
+    killed before it wrote what was given, half a gang ran on."""
+    underway = Underway()
+    told: Any = {"urgency": Urgency.TELLS, "floors": {"main": 2}}
+    underway.put(("n", "w"), obj("w"), status({"a": 2}), status({"a": 1, "b": 1}), **told)
+    underway.put(("n", "x"), obj("x"), NOTHING, status({"a": 2}), **told)
+    underway.put(("n", "y"), obj("y"), status({"b": 2}), NOTHING, **told)
+    for name, flavors in (("y", {}), ("w", {"a": 1, "b": 1}), ("x", {"a": 2})):
+        found = underway.next(Urgency.REPORTS)
+        assert found is not None
+        assert (found[0].key[1], room_of(found[0].status)) == (name, room_of(status(flavors)))
+        assert underway.next(Urgency.REPORTS) is None, "each waits for the one before"
+        underway.written(*found)
+
+
+def test_of_two_floors_that_change_places_one_holds_nothing_for_a_moment() -> None:
+    """Each waits for the other, so one has to let go first. Half of it is not kept: whoever starts anew finds it not
+    admitted, and decides anew."""
+    underway = Underway()
+    told: Any = {"urgency": Urgency.TELLS, "floors": {"main": 2}}
+    underway.put(("n", "w"), obj("w"), status({"a": 2}), status({"a": 1, "b": 1}), **told)
+    underway.put(("n", "x"), obj("x"), status({"b": 2}), status({"a": 1, "b": 1}), **told)
+    names = []
+    while (found := underway.next(Urgency.REPORTS)) is not None:
+        names.append((found[0].key[1], sum(each.granted for each in found[0].status.pod_sets)))
+        if names[-1] == ("x", 0):
+            seen = seen_workload(structs.replace(workload(), status=found[0].status), Facts())
+            assert seen.admitted_at is None
+        underway.written(*found)
+    assert names == [("x", 0), ("w", 2), ("x", 2)]
 
 
 def test_of_one_workload_only_one_is_sent_at_a_time_and_the_next_is_made_from_the_answer() -> None:

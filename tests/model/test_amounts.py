@@ -169,14 +169,16 @@ def test_a_duration_survives_being_written(duration: Duration) -> None:
         ("2h", 7200, "2h"),
         ("1h30m", 5400, "90m"),
         ("0s", 0, "0s"),
+        ("0", 0, "0s"),
+        (0, 0, "0s"),
     ],
 )
-def test_durations_are_written_with_one_unit(text: str, seconds: int, shown: str) -> None:
+def test_durations_are_written_with_one_unit(text: object, seconds: int, shown: str) -> None:
     assert Duration.parse(text) == Duration(seconds)
     assert str(Duration(seconds)) == shown
 
 
-@pytest.mark.parametrize("text", ["", "1", "s", "1d", "1.5h", "-1s", "1m1h", " 1s", "1s\n", 90, None])
+@pytest.mark.parametrize("text", ["", "1", "s", "1d", "1.5h", "-1s", "1m1h", " 1s", "1s\n", "00", 90, False, None])
 def test_what_is_no_duration_is_refused(text: object) -> None:
     with pytest.raises(DurationError, match=r"write whole hours"):
         Duration.parse(text)

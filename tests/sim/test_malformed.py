@@ -46,7 +46,7 @@ WRONG = [
     ("kind: Queue, metadata", "kind: [], metadata", 7, "spec.objects[0].kind"),
     ("kind: Queue, metadata", "kind: QueueJob, metadata", 7, "spec.objects[0].kind"),
     ("{parent: root}", "{parent: x}", 8, "spec.objects[1].spec.parent"),
-    ("at: 0s", "at: 0", 10, "spec.steps[0].at"),
+    ("at: 0s", "at: 5", 10, "spec.steps[0].at"),
     ("at: 0s", "at: 20s", 13, "spec.steps[1].at"),
     ("- at: 0s", "- on: 0s", 10, "spec.steps[0]"),
     ("submit: {name: w, ", "submit: {", 11, "spec.steps[0].submit.name"),

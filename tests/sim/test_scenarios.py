@@ -46,3 +46,24 @@ def test_a_failed_expectation_is_exit_1_with_its_place(tmp_path: Path, capsys: p
     line = next(number for number, one in enumerate(text.splitlines(), 1) if "main: 7" in one)
     assert said == f"{path}:{line}: spec.steps[0].expect.a.granted.main: expected 7, found 3\n"
     assert [result["passed"] for result in results].count(False) == 1
+
+
+def test_what_kubectl_get_writes_may_be_included(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`kubectl get queues -A -o yaml > queues.yaml` writes a List; it was refused as a kind that is not simulated."""
+    (tmp_path / "queues.yaml").write_text(
+        "apiVersion: v1\nkind: List\nitems:\n"
+        "- {apiVersion: tidegate.dev/v1alpha1, kind: Queue, metadata: {namespace: a, name: q, uid: x}}\n"
+        "- {apiVersion: tidegate.dev/v1alpha1, kind: Queue, metadata: {namespace: b, name: q}, spec: {wieght: 2}}\n"
+    )
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        "kind: Scenario\nmetadata: {name: x}\nspec:\n"
+        "  include: [queues.yaml]\n"
+        "  steps: [{at: 0s, expect: {queue a/q: {pending: 0}}}]\n"
+    )
+    status, _, said = simulated(capsys, str(path))
+    assert status == 2
+    assert said == f"{tmp_path / 'queues.yaml'}:5: items[1].spec.wieght: is not a field here; did you mean weight?\n"
+    (tmp_path / "queues.yaml").write_text((tmp_path / "queues.yaml").read_text().replace("wieght", "weight"))
+    status, _, said = simulated(capsys, str(path))
+    assert status == 0, said

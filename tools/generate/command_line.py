@@ -6,7 +6,7 @@ Not argparse's own help, whose layout differs between versions of Python.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tidegate.cli.main import GROUPS, parser
@@ -22,7 +22,8 @@ Which server is meant: `--kubeconfig` or `--context`; else `$KUBECONFIG`; else t
 `~/.kube/config`; else the service account of the pod it runs in. `tidegate run` makes this machine a cluster where
 there is none of these.
 
-Commands that talk to a server take these, beside their own:
+Every command takes these, beside its own. Where no server is asked (`up`, `down`, `demo`, `convert`), only `-o` changes
+something:
 """
 
 
@@ -56,7 +57,7 @@ def _command(command: argparse.ArgumentParser) -> Iterator[str]:
     if command.description:
         yield f"{command.description}"
         yield ""
-    known = _shared()
+    known = {*_shared(), *_apart()}
     rows = [row for action in command._actions if _is_shown(action) and (row := _row(action)) not in known]
     if rows:
         yield from _table(rows)
@@ -71,9 +72,18 @@ def _command(command: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _shared() -> list[str]:
-    """What every command takes that talks to a server."""
+    """What every command takes."""
+    return _rows_of(options)
+
+
+def _apart() -> list[str]:
+    """The same, of those that ask no server."""
+    return _rows_of(lambda command: options(command, asks=False))
+
+
+def _rows_of(add: Callable[[argparse.ArgumentParser], None]) -> list[str]:
     command = argparse.ArgumentParser()
-    options(command)
+    add(command)
     return [_row(action) for action in command._actions if _is_shown(action)]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from tidegate.cli.queued.cluster import options
+
 _EXAMPLES = """examples:
   tidegate convert --from kueue kueue.yaml > queues.yaml
   kubectl get clusterqueues.kueue.x-k8s.io -o yaml | tidegate convert --from kueue --explain -
@@ -19,7 +21,7 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--explain", action="store_true", help="say what could not be carried over, and what became of it"
     )
-    command.add_argument("-o", "--output", choices=["yaml", "json"], default="yaml", help="(default: yaml)")
+    options(command, shows="yaml", asks=False)
     command.epilog = _EXAMPLES
     command.set_defaults(run=_run)
 

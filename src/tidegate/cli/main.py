@@ -7,16 +7,19 @@ line itself answers at once.
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NoReturn
+from pathlib import Path
 
 from tidegate import __version__
+from tidegate.cli.arguments import USAGE, Parser
 from tidegate.cli.errors import CommandError, UsageError
 
-DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +57,6 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     ),
 }  # fmt: skip
 COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line and where to look in another; keeps the lines of examples as they are."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
-
-    def error(self, message: str) -> NoReturn:
-        print(f"tidegate: {message}", file=sys.stderr)
-        print(f"Try `{self.prog} --help`.", file=sys.stderr)
-        raise SystemExit(USAGE)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -106,11 +97,16 @@ def _check_command(arguments: Sequence[str], whole: argparse.ArgumentParser) -> 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 failed, 2 wrong usage."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    whole = parser()
-    _check_command(words, whole)
-    told = whole.parse_args(words)
+    _write_what_can_be_written()
+    _have_a_home()
     try:
-        return int(told.run(told) or DONE)
+        whole = parser()
+        _check_command(words, whole)
+        told = whole.parse_args(words)
+        status = int(told.run(told) or DONE)
+        # Now, not when Python ends: what cannot be written is an error like others.
+        print(end="", flush=True)
+        return status
     except UsageError as error:
         print(f"tidegate: {error}", file=sys.stderr)
         return USAGE
@@ -120,12 +116,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return FAILED
     except OSError as error:
-        print(f"tidegate: {error}. Look at what it names, and try again.", file=sys.stderr)
-        return FAILED
+        return _failed(error)
+    except Exception as error:
+        return _mistaken(error)
+
+
+def _write_what_can_be_written() -> None:
+    """A terminal without Unicode shows ? where it has no sign, and no command fails for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _have_a_home() -> None:
+    """In a container a user may have none, and nobody says so: then it is where runtimes put it."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = "/"
+
+
+def _mistaken(error: Exception) -> int:
+    """What nobody thought of is ours to mend, and nobody's to read as a traceback, unless asked for."""
+    if os.environ.get("TIDEGATE_TRACEBACK"):
+        raise error
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    print(f"tidegate: This is a mistake of Tidegate's own ({said}).", end=" ", file=sys.stderr)
+    print("Please report it with what it shows under TIDEGATE_TRACEBACK=1.", file=sys.stderr)
+    return FAILED
+
+
+def _failed(error: OSError) -> int:
+    """One of our own files, or our own output; servers that do not answer are told of where they are asked."""
+    if error.filename:
+        print(f"tidegate: {error.filename}: {error.strerror}. Look at it, and try again.", file=sys.stderr)
+    elif not isinstance(error, BrokenPipeError):
+        what = error.strerror or str(error)
+        print(f"tidegate: This cannot be written: {what}. Make room, or send it elsewhere.", file=sys.stderr)
+    # What could not be written is not tried again when Python ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return FAILED
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from tidegate.controller.applications.form import Flavors
 from tidegate.controller.doing import Deed, Doing
 from tidegate.controller.kinds import Key
 from tidegate.controller.looking import Looking
+from tidegate.controller.seen.workloads import holds
+from tidegate.controller.told.room import falls, room_of
 from tidegate.controller.underway import Underway
 from tidegate.controller.watch.changes import Changes
 from tidegate.kube.answers import StatusError
@@ -31,8 +33,11 @@ class Hands(Protocol):
     def is_ours(self, workload: Workload) -> bool:
         """Whether these are the ones for this Workload."""
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
-        """Give its application the form that what was granted calls for."""
+    async def carry_out(
+        self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
+    ) -> None:
+        """Give its application the form that what was granted calls for. `stands`: whether nothing of that was taken
+        back since; who starts several things asks before each."""
 
 
 class Carrying:
@@ -71,13 +76,15 @@ class Carrying:
             self._arrived(key)
             return
         workload, seen = found
+        if holds(workload, "Admitted") and seen.admitted_at is None and seen.active:
+            return  # It is on its way from one flavor to another: what stays does not go. Likewise.
         hands = next(each for each in self._hands if each.is_ours(workload))
         going = self._looking.going
         if key not in going and any(_may_start_more(each) for each in seen.pod_sets):
             going[key] = seen
             self._look(key)
         try:
-            await hands.carry_out(workload, seen, self.flavors)
+            await hands.carry_out(workload, seen, self.flavors, stands=partial(self._stands, key, workload))
         except OSError:
             raise  # It may be let go, now or later: that counts until there is an answer.
         except StatusError as refused:
@@ -85,6 +92,11 @@ class Carrying:
                 self._arrived(key)
             raise
         self._arrived(key)
+
+    def _stands(self, key: Key, workload: Workload) -> bool:
+        """Whether all that it was granted then is still its own, also by what is decided and not written yet."""
+        now = self._looking.workload(key)
+        return now is not None and not falls(room_of(workload.status), room_of(now.status))
 
     def _arrived(self, key: Key) -> None:
         """What there is of it tells now what it may start. Who waited for its room may have waited for nothing."""

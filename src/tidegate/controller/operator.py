@@ -264,7 +264,10 @@ class Operator:
             self._counts.add(key)
         elif told or status != workload.status or not raw.get("status"):
             root = self._root(seen.queue)
-            self._writer.underway.put(key, raw, workload.status, status, urgency=urgency, root=root, told=told)
+            floors = {each.name: each.least for each in seen.pod_sets}
+            self._writer.underway.put(
+                key, raw, workload.status, status, urgency=urgency, root=root, told=told, floors=floors
+            )
             self._deadlines.expect(key, self._looking.deadline(key))
 
     def _written(self, step: Step, is_newest: bool) -> None:

@@ -1,23 +1,27 @@
 """Statuses that were decided and are not known to be written yet, and which of them may be written now. Pure.
 
 What is given to one was taken from another, so a status that gives waits for every status decided before it that
-takes, of the same tree of quotas; those wait for nobody. Whatever subset of these writes has taken effect when the
-operator is killed, too little was given, never too much. Room is counted as somebody who starts anew would read it.
+takes, of the same tree of quotas; those wait for nobody. Who loses and is given at once loses first, unless less than
+its floor would be left. Whatever subset of these writes has taken effect when the operator is killed, too little was
+given, never too much; of a floor everything, or nothing. Room is counted as somebody who starts anew would read it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import islice
 
 from tidegate.controller.kinds import Key
-from tidegate.controller.told.room import change, room_of, without_gain
+from tidegate.controller.told.room import falls, is_whole, rises, room_of, without_gain, without_pods
 from tidegate.kube.wire import Object
 from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.scheduler import Plan
 
 ANY = ""
 """In place of a root: what counts in every tree, because it is not known in which."""
+NO_FLOORS: Mapping[str, int] = {}
 
 
 class Urgency(IntEnum):
@@ -42,7 +46,9 @@ class Step:
     number: int = 0
     """Of one that takes; those that give wait for the numbers before them."""
     after: int = 0
-    """All of its tree that take, up to this number, are written first."""
+    """All others of its tree that take, up to this number, are written first."""
+    moves: bool = False
+    """Whether it takes and gives at once."""
     told: tuple[Plan, ...] = ()
     """What is to be said and counted once it is written."""
 
@@ -79,6 +85,8 @@ class Underway:
     _held_back: set[Key] = field(default_factory=set)
     _given: list[Step] = field(default_factory=list)
     """Put since something was last asked for: they were decided together with everything else that was put since."""
+    _moving: Key | None = None
+    """Who loses and is given in one write. Only one at a time: of two, each might wait for the other."""
 
     def __len__(self) -> int:
         return len(self._chains)
@@ -112,23 +120,29 @@ class Underway:
         urgency: Urgency,
         root: str = ANY,
         told: tuple[Plan, ...] = (),
+        floors: Mapping[str, int] = NO_FLOORS,
     ) -> None:
         """A status was decided, on top of what is assumed. `urgency` is meant for one that changes nobody's room;
-        `root` is that of the tree in which it holds what it holds."""
+        `root` is that of the tree in which it holds what it holds; of `floors`, by pod set, it holds all at any moment,
+        or nothing."""
         chain = self._chains.setdefault(key, _Chain(made_from, known))
         step = Step(key, status, urgency, root, told=(*_told(chain.last), *told))
-        room = room_of(status)
-        rises, falls = change(room_of(chain.before_last()), room)
-        if rises and falls:
-            # Who loses and is given at once loses first, like everybody.
+        room, before = room_of(status), room_of(chain.before_last())
+        gives, takes = rises(before, room), falls(before, room)
+        if gives and takes:
             first = without_gain(status, chain.before_last())
-            self._take(chain, replace(step, status=first, told=()))
-            rises = room_of(first) != room
-        if not rises and (falls or chain.takes is not None):
+            if is_whole(first, floors) or self._moving is not None:
+                # Who loses and is given at once loses first, like everybody.
+                first = first if is_whole(first, floors) else without_pods(first)
+                self._take(chain, replace(step, status=first, told=()))
+                gives = room_of(first) != room
+            else:
+                self._moving, step.moves, gives = key, True, False
+        if not gives and (takes or chain.takes is not None):
             chain.last = None
             self._take(chain, step)
         else:
-            self._put_last(chain, step, gives=rises)
+            self._put_last(chain, step, gives=gives)
         self._make_ready(key, chain)
 
     def _put_last(self, chain: _Chain, step: Step, *, gives: bool) -> None:
@@ -148,7 +162,10 @@ class Underway:
             self._number += 1
             self._takes.setdefault(step.root, {})[self._number] = None
         number, root = (old.number, old.root) if old is not None else (self._number, step.root)
-        chain.takes = replace(step, urgency=Urgency.TAKES, root=root, number=number, told=(*_told(old), *step.told))
+        moves, told = step.moves or (old is not None and old.moves), (*_told(old), *step.told)
+        chain.takes = replace(step, urgency=Urgency.TAKES, root=root, number=number, moves=moves, told=told)
+        if moves:
+            self._given.append(chain.takes)
 
     def _make_ready(self, key: Key, chain: _Chain | None) -> None:
         step = (chain.takes or chain.last) if chain is not None else None
@@ -171,22 +188,23 @@ class Underway:
         for given in self._given:
             given.after = self._number
         self._given.clear()
-        for trees in self._ready[: least + 1]:
+        for urgency, trees in enumerate(self._ready[: least + 1]):
             for root, keys in trees.items():
-                key = next(iter(keys))
-                chain = self._chains[key]
-                step = chain.takes or chain.last
-                assert step is not None
-                if step.urgency is Urgency.GIVES and self._is_early(step):
-                    continue
-                trees[root] = trees.pop(root)
-                return self._sent(key, chain, step), chain.made_from
+                # Of those that take, only the one that moves may have to wait.
+                for key in islice(keys, 2 if urgency == Urgency.TAKES else 1):
+                    chain = self._chains[key]
+                    step = chain.takes or chain.last
+                    assert step is not None
+                    if not self._is_early(step):
+                        trees[root] = trees.pop(root)
+                        return self._sent(key, chain, step), chain.made_from
         return None
 
     def _is_early(self, step: Step) -> bool:
-        """Whether something that takes is to be written before it."""
+        """Whether something else that takes is to be written before it."""
         trees = self._takes.values() if step.root == ANY else (self._takes.get(each, {}) for each in (step.root, ANY))
-        return any(next(iter(numbers), step.after + 1) <= step.after for numbers in trees)
+        others = (next((each for each in numbers if each != step.number), step.after + 1) for numbers in trees)
+        return any(number <= step.after for number in others)
 
     def _sent(self, key: Key, chain: _Chain, step: Step) -> Step:
         if step is chain.takes:
@@ -202,6 +220,7 @@ class Underway:
         chain = self._chains[step.key]
         chain.sent, chain.made_from, chain.known = None, answer, step.status
         self._is_taken(step)
+        self._moving = None if step.moves else self._moving
         if chain.takes is None and chain.last is None:
             del self._chains[step.key]
         else:
@@ -232,6 +251,7 @@ class Underway:
         for step in sorted((step for step in flying.values() if step and step.number), key=lambda step: step.number):
             self._takes.setdefault(step.root, {})[step.number] = None
         self._given.clear()
+        self._moving = next((key for key, step in flying.items() if step and step.moves), None)
         self._places.clear()
         for trees in self._ready:
             trees.clear()

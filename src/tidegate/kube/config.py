@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -53,7 +54,7 @@ class Kubeconfig:
         cluster = _named(self.clusters, chosen.text("cluster"), "cluster")
         user = _named(self.users, chosen.text("user"), "user") if chosen.text("user") else Located({}, Path())
         server = cluster.text("server")
-        if not server.startswith(("https://", "http://")):
+        if not _is_address(server):
             raise AccessError(f"The cluster of context {name} has no server address. Set `server` to its https:// URL.")
         return Access(
             server=server,
@@ -66,6 +67,14 @@ class Kubeconfig:
         )
 
 
+def _is_address(server: str) -> bool:
+    try:
+        parts = urlsplit(server)
+        return parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # A port that cannot be.
+        return False
+
+
 def load_access(
     kubeconfig: Path | None = None, context: str | None = None, *, env: Mapping[str, str] = os.environ
 ) -> Access:
@@ -74,6 +83,8 @@ def load_access(
     if not files:
         if env.get("KUBERNETES_SERVICE_HOST") and (_SERVICE_ACCOUNT / "token").exists():
             return in_cluster(env=env)
+        if listed := env.get("KUBECONFIG"):
+            raise AccessError(f"KUBECONFIG says {listed}, which is not there. Correct it, or unset it.")
         raise AccessError("There is no kubeconfig and this is not a pod. Run `tidegate up`, or set KUBECONFIG.")
     config = Kubeconfig()
     for path in files:

@@ -53,13 +53,14 @@ class Informer(Generic[T]):
         `initial_idle_s`: the same for a WatchList that owes its end. `watch_list=False` always lists."""
         self._copy = Copy(resource.type, indexes)
         self._synced = asyncio.Event()
+        self._on_list: list[Callable[[str], None]] = []
         self._backoff = backoff or Backoff()
         self._plural = resource.plural
         self._follow = Follow(
             client,
             Scope(resource, namespace, labels, fields),
             self._copy,
-            self._synced.set,
+            self._listed,
             idle_s=idle_s,
             initial_idle_s=initial_idle_s,
             watch_list=watch_list,
@@ -69,6 +70,15 @@ class Informer(Generic[T]):
         """Handlers run in the order events came, in the loop, and must not block. One that comes late first hears of
         every object there is, as having appeared."""
         self._copy.subscribe(handler)
+
+    def on_list(self, handler: Callable[[str], None]) -> None:
+        """Called with its version after each full list. What came and went between two lists is never heard of."""
+        self._on_list.append(handler)
+
+    def _listed(self) -> None:
+        self._synced.set()
+        for handler in self._on_list:
+            handler(self._follow.version)
 
     def get(self, name: str, namespace: str = "") -> T | None:
         return self._copy.get((namespace, name))

@@ -6,12 +6,13 @@ for as long as it lives, so there is never a second one, and no stale file that 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,25 +67,31 @@ class Machine:
         return [*module, *(["--stop-pods"] if stop_pods else [])]
 
     def up(self, *, wait_s: float = 30.0) -> list[str]:
-        """Starts what is not running; which roles it started. The agent comes up while the server still gets ready."""
+        """Starts what is not running; which roles it started, of which nothing is left where that fails. The agent
+        comes up while the server still gets ready."""
         try:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise MachineError(f"{self.data_dir} cannot be its folder: {error.strerror}. Choose another.") from None
-        started = []
-        server = None
+        started: dict[str, subprocess.Popen[bytes]] = {}
+        try:
+            self._start_missing(started, wait_s)
+        except BaseException:
+            # Also on Ctrl-C, and before they hold their locks: nobody would look for what is left.
+            _stop(started.values())
+            raise
+        return list(started)
+
+    def _start_missing(self, started: dict[str, subprocess.Popen[bytes]], wait_s: float) -> None:
         if self.running("control-plane") is None:
             self.kubeconfig.unlink(missing_ok=True)
             before = _inode(self.agent_kubeconfig)
-            server = self._start("control-plane", self.control_plane_command())
+            server = started["control-plane"] = self._start("control-plane", self.control_plane_command())
             self._await("control-plane", server, lambda: _inode(self.agent_kubeconfig) != before, wait_s)
-            started.append("control-plane")
         if self.running("agent") is None:
-            agent = self._start("agent", self.agent_command())
+            agent = started["agent"] = self._start("agent", self.agent_command())
             self._await("agent", agent, lambda: self.running("agent") is not None, wait_s)
-            started.append("agent")
-        self._await("control-plane", server, self.kubeconfig.exists, wait_s)
-        return started
+        self._await("control-plane", started.get("control-plane"), self.kubeconfig.exists, wait_s)
 
     def _start(self, role: str, command: list[str]) -> subprocess.Popen[bytes]:
         log = self.log_of(role)
@@ -116,7 +123,9 @@ class Machine:
         for role in ("agent", "control-plane"):
             pid = self.running(role)
             if pid:
-                os.kill(pid, signal.SIGTERM)
+                # One that died while it began may have left a child that still holds its lock, for a moment.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
                 self._await_end(role, pid, wait_s)
                 stopped.append(role)
         return stopped
@@ -129,6 +138,17 @@ class Machine:
                     f"The {role} (process {pid}) did not stop within {wait_s:.0f} s. Kill it: kill -9 {pid}"
                 )
             time.sleep(_PAUSE_S)
+
+
+def _stop(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    """Ends them, the last that was started first."""
+    for process in reversed([*processes]):
+        process.terminate()
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _last_line(log: Path) -> str:

@@ -34,6 +34,9 @@ class Duration:
 
     @classmethod
     def parse(cls, text: object) -> Duration:
+        """From text; nothing at all may be written without a unit, as in Go."""
+        if text in ("0", 0) and text is not False:
+            return cls(0)
         found = _FORM.fullmatch(text) if isinstance(text, str) else None
         if not found or not found[0]:
             raise DurationError(text)

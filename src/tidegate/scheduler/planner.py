@@ -18,13 +18,12 @@ from heapq import heappop, heappush
 
 from msgspec.structs import replace
 
-from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.cycle import Cycle, Known
 from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.gate import allowed, kept_out
-from tidegate.scheduler.line.asks import Ask
+from tidegate.scheduler.line.asks import Ask, floor_place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.outcome import carried_out, decisions
@@ -240,14 +239,14 @@ class Planner:
             self._changed = True
             return
         impatient = False
-        if queue.rules.ordering is not Ordering.STRICT:
-            ends = workload.waits_since + queue.rules.patience.seconds
+        if queue.patience is not None:
+            ends = workload.waits_since + queue.patience
             impatient = self._now > ends
             if not impatient:
                 heappush(self._patience, (ends + 1, workload.name))
         row = self._line.join(workload, queue, impatient=impatient)
         # Behind one like it, that was not served, it is not served either.
-        self._changed = self._changed or row.asks[0][1] == workload.name
+        self._changed = self._changed or row.first == floor_place(workload)
 
     def _leave(self, workload: Workload) -> None:
         name = workload.name
@@ -277,9 +276,9 @@ class Planner:
     def _is_patient(self, until: Instant, name: str) -> bool:
         workload = self._workloads.get(name)
         row = self._line.floor_row(name)
-        if workload is None or row is None or row.kind.impatient:
+        if workload is None or row is None or row.kind.impatient or row.queue.patience is None:
             return False
-        return workload.waits_since + row.queue.rules.patience.seconds + 1 == until
+        return workload.waits_since + row.queue.patience + 1 == until
 
     def _let_time_pass(self) -> None:
         """Those whose back-off or patience ended stand elsewhere now."""

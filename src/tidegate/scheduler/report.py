@@ -48,11 +48,11 @@ def _wants_more(holding: Holding) -> bool:
 def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
     """Those who stand in line and were not served."""
     blocker = cycle.line.blocker(queue)
-    places = sorted((row.rank, place) for row in cycle.line.rows(queue) for place in row.asks)
+    places = sorted((row.rank, place) for row in cycle.line.rows(queue) for place in row.in_order())
     ahead = {place: number for number, (_, place) in enumerate(places)}
     for row in cycle.line.rows(queue):
         known: Waiting | None = None
-        for place in row.asks:
+        for place in row.in_order():
             ask = Ask(row, place)
             holding = cycle.books.holdings.get(ask.name)
             # Growth beside what a workload already has may be impossible for one and not for another of its row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 from pathlib import Path
@@ -101,3 +102,21 @@ def test_options_of_a_request_are_checked() -> None:
     assert options_from({"sinceTime": "2026-01-01T01:00:00+01:00"}, now=0).since == "2026-01-01T00:00:00.000000000Z"
     with pytest.raises(ValueError, match="tailLines"):
         options_from({"tailLines": "x"}, now=0)
+
+
+async def test_a_long_log_leaves_others_their_turn(tmp_path: Path) -> None:
+    """A pod that writes faster than it is read always has more to read, and a reader that is never full never waits:
+    the agent did nothing else, its node was taken for dead, and every pod on it was evicted."""
+    path = written(str(tmp_path), b"y\n" * 30_000, [])
+    turns = 0
+
+    async def somebody_else() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(somebody_else())
+    pieces = [piece async for piece in read(path, LogOptions(follow=True), alive=lambda: False)]
+    other.cancel()
+    assert turns >= len(pieces) > 10

@@ -58,6 +58,15 @@ async def ended(runner: Runner, container: str = "c") -> Record:
     raise AssertionError("the container did not end")
 
 
+async def up(runner: Runner) -> None:
+    """Once the script has made its file `up`: what it does to signals it has done by then."""
+    for _ in range(400):
+        if await asyncio.to_thread((runner.folder / "work" / "up").exists):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the script did not come so far")
+
+
 async def test_a_runner_whose_starter_is_cancelled_is_there_when_the_cancelling_is_done(tmp_path: Path) -> None:
     """An agent that is stopped while a pod starts must find the runner, to end it: one that came later would stay."""
     runner = Runner(tmp_path)
@@ -112,10 +121,7 @@ async def test_a_shell_that_dies_of_the_signal_leaves_its_program_time_to_end(ru
     """The program gets the signal too, and the container waits for it."""
     inner = "trap 'sleep 0.3; echo ended well > done; exit 0' TERM; echo up > up; while true; do sleep 0.05; done"
     await runner.start("c", 0, launch(runner, f'sh -c "{inner}"; true', namespaces), {})
-    for _ in range(100):
-        if await asyncio.to_thread((runner.folder / "work" / "up").exists):
-            break
-        await asyncio.sleep(0.05)
+    await up(runner)
     await runner.ask("stop", container="c", grace_s=10)
     assert (await ended(runner))["code"] == 143
     assert await asyncio.to_thread((runner.folder / "work" / "done").exists)
@@ -123,9 +129,27 @@ async def test_a_shell_that_dies_of_the_signal_leaves_its_program_time_to_end(ru
 
 async def test_the_grace_period_runs_out_without_an_agent(runner: Runner, namespaces: bool) -> None:
     """The runner itself kills what ignores the signal."""
-    await runner.start("c", 0, launch(runner, "trap '' TERM; echo up; sleep 100", namespaces), {})
+    await runner.start("c", 0, launch(runner, "trap '' TERM; touch up; sleep 100", namespaces), {})
+    await up(runner)
     await runner.ask("stop", container="c", grace_s=0.3)
     assert (await ended(runner))["code"] == 137
+
+
+async def test_a_container_that_ends_before_it_heard_its_runner_takes_nobody_with_it(
+    runner: Runner, namespaces: bool
+) -> None:
+    """The kernel tells the runner that its word was lost; it took that for its own end, and how this container and its
+    neighbours ended was never known. A signal that comes as a process ends by itself is enough, on a busy machine."""
+    await runner.start("neighbour", 0, launch(runner, "touch up; sleep 100", namespaces), {})
+    await runner.start("c", 0, launch(runner, "sleep 100", namespaces), {})
+    await up(runner)
+    init = next(each for each in runner.records() if each["container"] == "c")["pid"]
+    os.kill(init, signal.SIGSTOP)
+    await runner.ask("signal", container="c", number=signal.SIGTERM)
+    os.kill(init, signal.SIGKILL)
+    assert (await ended(runner))["code"] == 137
+    running = (await runner.ask("watch"))["running"]
+    assert [each["container"] for each in running] == ["neighbour"]
 
 
 async def test_a_program_that_cannot_start_says_why(runner: Runner, namespaces: bool) -> None:
@@ -137,8 +161,9 @@ async def test_a_program_that_cannot_start_says_why(runner: Runner, namespaces: 
 
 async def test_signals_reach_the_process(runner: Runner, namespaces: bool) -> None:
     """As Spark's decommissioning needs it."""
-    await runner.start("c", 0, launch(runner, "trap 'exit 9' PWR; while true; do sleep 0.05; done", namespaces), {})
-    await asyncio.sleep(0.3)
+    script = "trap 'exit 9' PWR; touch up; while true; do sleep 0.05; done"
+    await runner.start("c", 0, launch(runner, script, namespaces), {})
+    await up(runner)
     await runner.ask("signal", container="c", number=signal.SIGPWR)
     assert (await ended(runner))["code"] == 9
 

@@ -104,6 +104,55 @@ def test_what_was_on_its_way_when_its_grant_was_taken_back_keeps_its_room() -> N
     assert "in use" in court.found
 
 
+def test_what_is_sent_after_its_grant_was_taken_back() -> None:
+    """Gates of a gang were lifted one after another; its grant was taken back when the first was, and the others were
+    lifted all the same, seconds later. No request is under way that long."""
+    for later_s, is_breach in ((0.5, False), (0.7, True)):
+        court = Court()
+        court.commit(WORKLOADS, workload("one", 2, 2, least=0))
+        court.commit(PODS, pod("one-0", "one"))
+        court.commit(WORKLOADS, workload("one", 2, 1, least=0))
+        court.now += later_s
+        court.commit(PODS, pod("one-1", "one"))
+        assert bool(court.found) is is_breach
+
+
+def test_pods_that_come_back_after_a_shrink() -> None:
+    """It had two pods once, and was shrunk to one; that it once might have had two is no excuse for two again."""
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 2, least=0))
+    for number in range(2):
+        court.commit(PODS, pod(f"one-{number}", "one"))
+    court.commit(WORKLOADS, workload("one", 2, 1, least=0))
+    court.commit(PODS, pod("one-1", "one"), deleted=True)
+    court.now += 5
+    court.commit(PODS, pod("one-2", "one"))
+    assert "has 2 pods" in court.found
+
+
+def test_a_job_that_is_let_go_with_more_than_is_granted() -> None:
+    court = Court()
+    court.commit(WORKLOADS, workload("job-one", 2, 1, least=1))
+    court.commit(JOBS, HELD)
+    court.commit(JOBS, JOB)
+    assert not court.found
+    court.commit(JOBS, {**JOB, "spec": {**JOB["spec"], "parallelism": 2}})
+    assert "may make 2 pods" in court.found
+
+
+def test_a_job_makes_no_more_pods_than_it_has_left_to_do() -> None:
+    """Seed 97: three of four had ended, which its Workload did not tell yet. The Job was left as it wanted to be, three
+    at a time, and that was called too much; it can make one."""
+    court = Court()
+    court.commit(WORKLOADS, workload("job-one", 2, 1, least=1))
+    court.commit(JOBS, JOB)
+    spec = {**JOB["spec"], "parallelism": 2, "completions": 4}
+    court.commit(JOBS, {**JOB, "spec": spec, "status": {"succeeded": 3}})
+    assert not court.found
+    court.commit(JOBS, {**JOB, "spec": {**spec, "completions": 5}, "status": {"succeeded": 3}})
+    assert "may make 2 pods" in court.found
+
+
 def test_half_a_floor() -> None:
     court = Court()
     court.commit(WORKLOADS, workload("one", 2, 1))
@@ -118,6 +167,22 @@ def test_a_floor_that_is_raised_while_it_runs_waits_for_the_rest() -> None:
     assert not court.found
     court.commit(WORKLOADS, workload("one", 3, 2))
     assert "floor" in court.found
+
+
+def test_a_floor_is_judged_by_the_size_that_was_seen() -> None:
+    """Its size was changed a moment before it was granted something: what was granted must be a floor of the size that
+    whoever granted it had seen. Once it was not looked at at all then, and not later either."""
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 0))
+    larger = workload("one", 3, 2)
+    larger["metadata"]["generation"] = 2
+    court.commit(WORKLOADS, larger)
+    assert not court.found, "a floor of the size before"
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 2, 0))
+    larger["status"]["podSets"] = workload("one", 3, 1)["status"]["podSets"]
+    court.commit(WORKLOADS, larger)
+    assert "floor" in court.found, "of neither"
 
 
 def test_admitted_twice() -> None:
@@ -153,8 +218,8 @@ def test_pods_of_a_job_that_is_gone_are_nobodys_fault() -> None:
     collected; the operator was blamed for pods that nobody had granted."""
     court = Court()
     granted = workload("job-one", 1, 1)
-    court.commit(JOBS, JOB)
     court.commit(WORKLOADS, granted)
+    court.commit(JOBS, JOB)
     court.commit(JOBS, JOB, deleted=True)
     court.commit(WORKLOADS, granted, deleted=True)
     court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))
@@ -164,8 +229,8 @@ def test_pods_of_a_job_that_is_gone_are_nobodys_fault() -> None:
 def test_pods_of_a_job_whose_controller_was_behind_count_when_it_asks_for_them_again() -> None:
     """A Job was let go and held again before its controller had made its pod, which then came and stayed a while."""
     court = Court()
-    court.commit(JOBS, JOB)
     court.commit(WORKLOADS, workload("job-one", 1, 1))
+    court.commit(JOBS, JOB)
     court.commit(JOBS, HELD)
     court.commit(WORKLOADS, workload("job-one", 1, 0))
     court.commit(PODS, pod("one-0", "job-one", **of_a("Job")))

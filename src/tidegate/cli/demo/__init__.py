@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import argparse
 
-_ABOUT = """
+from tidegate.cli.queued.cluster import options
+
+_ABOUT = """\
+examples:
+  tidegate demo                # a picture that moves; nothing is left of it afterwards
+  tidegate demo -o json        # what happened when, and the numbers, for programs
+
 Two tenants share this machine. Ana's job is elastic: it takes the whole machine while nobody else asks. When Ben comes,
 it gives way (it shrinks, nothing is evicted), and grows back when he is done. All on a Kubernetes API server and a node
 of its own, in a temporary folder; about half a minute.
@@ -18,10 +24,11 @@ of its own, in a temporary folder; about half a minute.
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     command.epilog = _ABOUT
+    options(command, asks=False)
     command.set_defaults(run=_run)
 
 
 def _run(told: argparse.Namespace) -> int:
     from tidegate.cli.demo.story import demo
 
-    return demo()
+    return demo(told.output)

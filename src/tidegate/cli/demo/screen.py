@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _COLOURS = {"ana": "cyan", "ben": "magenta"}
 _MOST_COLUMNS = 66
+_WIDTH, _FRAME = 76, 8
+"""Of the panel, and what of it is not the picture."""
 _SENTENCES = 9
 Running = dict[str, int]
 
@@ -64,8 +66,9 @@ class Screen:
         from rich.panel import Panel
         from rich.text import Text
 
-        drawn = columns(self._samples, _MOST_COLUMNS)
-        picture = Text()
+        width = self._live.console.width if self._live is not None else _WIDTH
+        drawn = columns(self._samples, max(1, min(_MOST_COLUMNS, width - _FRAME)))
+        picture = Text(no_wrap=True)
         tenants = {mark: tenant for tenant, mark in MARKS.items()}
         for index, line in enumerate(rows([column.ljust(SLOTS) for column in drawn] or [" " * SLOTS])):
             picture.append(f"{SLOTS - index:>2} ", style="dim")
@@ -75,8 +78,9 @@ class Screen:
         picture.append(f"   {_scale(len(drawn))}\n", style="dim")
         lines = [picture, *(self._tenant(work.tenant) for work in BOTH), Text("")]
         for at_s, sentence in self._happenings.sentences[-_SENTENCES:]:
-            lines.append(Text.assemble((f"{at_s:5.1f} s  ", "dim"), sentence))
-        return Panel(Group(*lines), title="Tidegate: two tenants, one machine", border_style="dim", width=76)
+            lines.append(Text.assemble((f"{at_s:5.1f} s  ", "dim"), sentence, no_wrap=True, overflow="ellipsis"))
+        title = "Tidegate: two tenants, one machine"
+        return Panel(Group(*lines), title=title, border_style="dim", width=min(_WIDTH, width))
 
     def _tenant(self, tenant: str) -> Any:
         from rich.text import Text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tidegate.cli.demo.screen import Screen
 from tidegate.cli.demo.work import ANA, BEN, BOTH, SLOTS, Work, job, make_tenant, slot_millis
 from tidegate.cli.errors import CommandError
 from tidegate.cli.machine import WITH_OPERATOR
+from tidegate.cli.queued.tables import document
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.config import load_access
@@ -32,20 +34,29 @@ _ALONE_S = 5.0
 _PATIENCE_S = 120.0
 
 
-def demo() -> int:
-    """The exit status."""
-    print("Starting a Kubernetes API server with queues, and a node, as two plain processes …", flush=True)
-    with tempfile.TemporaryDirectory(prefix="tidegate-demo-") as folder, _running(Path(folder).resolve()) as machine:
-        try:
-            asyncio.run(_tell(machine))
-        except KeyboardInterrupt:
-            print("\nStopping, and taking everything away …", flush=True)
-            raise
+def demo(form: str = "table") -> int:
+    """The exit status. For programs there is one document; what people see goes beside it."""
+    if form != "table":
+        with redirect_stdout(sys.stderr):
+            story = _played()
+        print(document(story.numbers(), form))
+        return 0
+    _played()
     print("Everything is stopped and removed. Your turn:\n")
     print("  tidegate run -- echo hello          a command, queued on this machine")
     print("  tidegate status --watch             who runs, who waits, and why")
     print("  tidegate up                         the same for kubectl, with its kubeconfig")
     return 0
+
+
+def _played() -> Story:
+    print("Starting a Kubernetes API server with queues, and a node, as two plain processes …", flush=True)
+    with tempfile.TemporaryDirectory(prefix="tidegate-demo-") as folder, _running(Path(folder).resolve()) as machine:
+        try:
+            return asyncio.run(_tell(machine))
+        except KeyboardInterrupt:
+            print("\nStopping, and taking everything away …", flush=True)
+            raise
 
 
 @contextmanager
@@ -62,13 +73,14 @@ def _running(folder: Path) -> Iterator[Machine]:
         machine.down()
 
 
-async def _tell(machine: Machine) -> None:
+async def _tell(machine: Machine) -> Story:
     client = connect(load_access(machine.kubeconfig, None), user_agent="tidegate-demo")
     try:
         async with asyncio.timeout(_PATIENCE_S):
             story = Story(client)
             await story.play()
             print("\n" + "\n".join(story.summary()) + "\n")
+            return story
     except StatusError as error:
         raise CommandError(f"The API server refused: {error.message}. Please report this.") from None
     except TimeoutError:
@@ -159,3 +171,18 @@ class Story:
             f"  {ben.work.title:<12}{ben.work.tasks} tasks done; waited {waited_s:.1f} s",
             f"  the machine was {used(self._samples):.0%} in use; {evictions} evictions",
         ]
+
+    def numbers(self) -> Json:
+        """The same for programs, with what happened when."""
+        tenants = {
+            name: {"tasks": one.work.tasks, "most": one.most, "gave": one.given, "evictions": one.evictions,
+                   "askedSeconds": _tenth(one.asked_s), "admittedSeconds": _tenth(one.admitted_s),
+                   "doneSeconds": _tenth(one.done_s)}
+            for name, one in self._happenings.told.items()
+        }  # fmt: skip
+        happened = [{"atSeconds": _tenth(at_s), "what": what} for at_s, what in self._happenings.sentences]
+        return {"slots": SLOTS, "inUse": round(used(self._samples), 3), "tenants": tenants, "happened": happened}
+
+
+def _tenth(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidegate.cli.errors import CommandError
+from tidegate.cli.arguments import whole
+from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.installed import own_kinds
 from tidegate.cli.installed.log_lines import FORMATS
 
@@ -18,17 +19,27 @@ if TYPE_CHECKING:
     from tidegate.kube.serve.listener import Bind
 
 
+_EXAMPLES = """examples:
+  tidegate operator --kubeconfig ~/.kube/config          # without webhooks: what is new is held once it is seen
+  tidegate operator --webhook-url https://10.0.0.5:9443 --webhook-bind :9443
+  tidegate operator --metrics-bind :8080 --log-format json   # -o json is the same; JSON lines are YAML, too
+
+Several may run; one of them leads. SIGTERM or Ctrl-C ends it in order, and what runs goes on.
+"""
+
+
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     from tidegate.cli.queued.cluster import options
 
-    options(command, output=False)
+    command.epilog = _EXAMPLES
+    options(command)
     add = command.add_argument
     add("--manage", choices=["labelled", "all"], default="labelled", help="rule in namespaces labelled "
         "tidegate.dev/managed=true, or in all but the system's (default: %(default)s)")  # fmt: skip
     add("--lease-namespace", default="kube-system", metavar="NAME", help="its own namespace: of the lease, the "
         "certificates and the rules for dialects (default: %(default)s)")  # fmt: skip
-    add("--lease-seconds", type=int, default=15, metavar="N", help="how soon another operator takes over when the "
+    add("--lease-seconds", type=whole(1), default=15, metavar="N", help="how soon another operator takes over when the "
         "leader dies (default: %(default)s)")  # fmt: skip
     add("--webhook-service", metavar="NAMESPACE/NAME", help="serve webhooks that the API server finds behind this "
         "Service")  # fmt: skip
@@ -50,7 +61,7 @@ def _run(told: argparse.Namespace) -> int:
     from tidegate.cli.queued.cluster import on_cluster
 
     settings = _settings(told)
-    start_logging(told.log_format)
+    start_logging(told.log_format if told.output == "table" else "json")
 
     async def work(client: Client, namespace: str) -> int:
         await _until_told_to_end(client, settings)
@@ -90,8 +101,6 @@ def _first(raised: BaseException) -> BaseException:
 def _settings(told: argparse.Namespace) -> Settings:
     from tidegate.controller.replica import Settings
 
-    if told.lease_seconds < 1:
-        raise CommandError("--lease-seconds is below 1. Give a whole number of seconds.")
     return Settings(
         namespace=told.lease_namespace,
         everywhere=told.manage == "all",
@@ -107,19 +116,19 @@ def _doors(told: argparse.Namespace) -> Doors | None:
     from tidegate.controller.replica import Doors
 
     if told.webhook_service and told.webhook_url:
-        raise CommandError("--webhook-service and --webhook-url say two places. Give one of them.")
+        raise UsageError("--webhook-service and --webhook-url say two places. Give one of them.")
     bind = _bind(told.webhook_bind, "--webhook-bind")
     if told.webhook_service:
         namespace, slash, name = told.webhook_service.partition("/")
         if not (namespace and slash and name):
-            raise CommandError("--webhook-service is not NAMESPACE/NAME. Write it like tidegate-system/tidegate.")
+            raise UsageError("--webhook-service is not NAMESPACE/NAME. Write it like tidegate-system/tidegate.")
         return Doors(bind, service=(namespace, name))
     if told.webhook_url:
         if not told.webhook_url.startswith("https://"):
-            raise CommandError("--webhook-url is no https:// address. API servers call webhooks over TLS alone.")
+            raise UsageError("--webhook-url is no https:// address. API servers call webhooks over TLS alone.")
         return Doors(bind, url=told.webhook_url)
     if told.dialects:
-        raise CommandError("--dialects needs webhooks. Give --webhook-service or --webhook-url as well.")
+        raise UsageError("--dialects needs webhooks. Give --webhook-service or --webhook-url as well.")
     return None
 
 
@@ -129,7 +138,7 @@ def _bind(text: str, flag: str) -> Bind:
     try:
         return Bind.parse(text)
     except ValueError as error:
-        raise CommandError(f"{flag}: {error}. Write it like 127.0.0.1:9443, or :9443 for every address.") from None
+        raise UsageError(f"{flag}: {error}. Write it like 127.0.0.1:9443, or :9443 for every address.") from None
 
 
 def _rules(path: Path) -> Mapping[str, NamespaceRule]:

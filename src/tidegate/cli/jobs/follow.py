@@ -83,7 +83,7 @@ class Following:
             return _waiting(status)
         if not self.pods:
             return self._refused
-        return "" if any(_runs(pod) for pod in self.pods) else _hindered(self.pods)
+        return "" if any(_runs(pod) for pod in self.pods) else hindrance(self.pods)
 
     @property
     def _refused(self) -> str:
@@ -141,7 +141,7 @@ def _runs(pod: Json) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Running", "Succeeded", "Failed")
 
 
-def _hindered(pods: list[Json]) -> str:
+def hindrance(pods: list[Json]) -> str:
     """Why pods that were let go do not start."""
     for pod in pods:
         for container in (pod.get("status") or {}).get("containerStatuses") or ():

@@ -64,7 +64,11 @@ def _stem(word: str) -> str:
 
 
 def _container(told: argparse.Namespace, words: list[str]) -> Json:
-    stated = {"cpu": ("--cpu", told.cpu), "memory": ("--memory", told.memory), "nvidia.com/gpu": ("--gpu", told.gpu)}
+    stated = {
+        "cpu": ("--cpu", told.cpu),
+        "memory": ("--memory", told.memory),
+        "nvidia.com/gpu": ("--gpu", told.gpu and str(told.gpu)),
+    }
     requests = {name: _amount(option, text) for name, (option, text) in stated.items() if text}
     limits = {name: text for name, text in requests.items() if name == "nvidia.com/gpu"}
     container: Json = {"name": "main", "image": told.image, "command": [_literal(word) for word in words]}
@@ -88,6 +92,8 @@ def _env(told: argparse.Namespace) -> list[Json]:
     chosen = {"PATH": os.environ["PATH"]} if told.image == "host" and "PATH" in os.environ else {}
     for text in told.env:
         name, equals, value = text.partition("=")
+        if not name:
+            raise UsageError(f'--env: "{text}" has no name. Write --env NAME=VALUE.')
         if not equals and name not in os.environ:
             raise UsageError(f"{name} is not set here. Write --env {name}=VALUE, or set it.")
         chosen[name] = value if equals else os.environ[name]

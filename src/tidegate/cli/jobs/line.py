@@ -16,6 +16,7 @@ class Line:
         self._who = who
         self._said = ""
         self._shown: Any = None
+        self._is_hushed = False
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
@@ -26,10 +27,16 @@ class Line:
             self._shown.start()
         return self
 
-    def say(self, words: str, *, is_over: bool = False) -> None:
-        """How it stands now. Once its pods speak the line is over, until it has to wait again."""
-        if not words and is_over and self._shown is not None:
+    def hush(self) -> None:
+        """Its pods speak for themselves now, until it has to wait again."""
+        self._is_hushed = True
+        if self._shown is not None:
             self._shown.stop()
+
+    def say(self, words: str, *, runs: bool = False) -> None:
+        """How it stands now. One that runs and says nothing is seen to run, on a terminal."""
+        if not words and runs and self._shown is not None and not self._is_hushed:
+            words = "runs"
         if not words or words == self._said:
             return
         self._said = words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from tidegate.cli.arguments import whole
 from tidegate.cli.errors import CommandError
 from tidegate.cli.queued.cluster import on_cluster, options
 
@@ -28,7 +29,7 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", metavar="NAME", help="a workload, or the application it stands for")
     command.add_argument("-f", "--follow", action="store_true", help="go on until it has ended")
     command.add_argument("--pod", metavar="NAME", help="of this pod alone")
-    command.add_argument("--tail", type=int, metavar="N", help="the last lines of each pod alone")
+    command.add_argument("--tail", type=whole(0), metavar="N", help="the last lines of each pod alone")
     options(command)
     command.set_defaults(run=_run)
 
@@ -44,7 +45,7 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
     import asyncio
 
     from tidegate.cli.jobs.found import find_workload, pods_of
-    from tidegate.cli.jobs.streams import Streams
+    from tidegate.cli.jobs.streams import Streams, UnheardError
 
     workload = await find_workload(client, namespace, told.name)
     asked = sum(int(each["count"]) for each in workload["spec"]["podSets"])
@@ -53,14 +54,19 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
     streams = Streams(client, namespace, several=asked > 1 and not told.pod, query=query, form=told.output)
     pods = _chosen(await pods_of(client, workload), told.pod)
     streams.follow(pods)
-    while told.follow and not _is_over(workload):
+    while told.follow and not _is_over(workload) and not streams.unheard.is_set():
         await asyncio.sleep(_AGAIN_S)
         workload = await find_workload(client, namespace, told.name)
         streams.follow(_chosen(await pods_of(client, workload), told.pod))
-    await streams.ended()
+    try:
+        await streams.ended()
+    except UnheardError as error:
+        if error.is_unread:
+            raise BrokenPipeError from None
+        raise CommandError(f"What it says cannot be written: {error}. Make room, or send it elsewhere.") from None
     if not streams.begun:
         raise CommandError(f"{told.name} has said nothing: no pod of it has begun. See `tidegate why {told.name}`.")
-    return 0
+    return 0 if streams.is_whole else 1
 
 
 def _chosen(pods: list[Json], name: str | None) -> list[Json]:

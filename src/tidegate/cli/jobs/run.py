@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tidegate.cli.arguments import whole
 from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.queued.cluster import on_cluster, options
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from tidegate.cli.jobs.follow import Following
+    from tidegate.cli.jobs.streams import UnheardError
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
@@ -37,9 +39,9 @@ def register(command: argparse.ArgumentParser) -> None:
     add("--queue", metavar="NAME", help="the Queue (default: `default`)")
     add("--cpu", default="1", metavar="N", help="cpus of one pod (default: %(default)s)")
     add("--memory", metavar="1Gi", help="memory of one pod")
-    add("--gpu", metavar="N", help="GPUs of one pod")
-    add("--pods", type=int, default=1, metavar="N", help="how many pods run it (default: 1)")
-    add("--min", type=int, metavar="N", help="with how many it may start, growing as room comes (default: all)")
+    add("--gpu", metavar="N", type=whole(0), help="GPUs of one pod")
+    add("--pods", type=whole(1), default=1, metavar="N", help="how many pods run it (default: 1)")
+    add("--min", type=whole(0), metavar="N", help="with how many it may start, growing as room comes (default: all)")
     add("--time", metavar="30m", help="how long it may run at most; it is stopped then")
     add("--priority-class", metavar="NAME", help="a PriorityClass: who is more urgent comes first")
     add("--image", default="host", help="image (default: host, the command as it is on this machine)")
@@ -52,44 +54,52 @@ def register(command: argparse.ArgumentParser) -> None:
 
 
 def _run(told: argparse.Namespace) -> int:
+    from tidegate.cli.jobs.checks import check_priority, check_queue
     from tidegate.cli.jobs.job import job
 
     words = told.words[1:] if told.words[:1] == ["--"] else told.words
     if not words:
         raise UsageError("There is no command to run. Write it after two dashes: tidegate run -- python train.py.")
-    if told.pods < 1 or (told.min is not None and not 0 <= told.min <= told.pods):
-        raise UsageError("--pods is 1 or more, and --min from 0 to as many. Correct them.")
+    if told.min is not None and told.min > told.pods:
+        raise UsageError(f"--min is {told.min}, and there are {told.pods} --pods. Ask for more, or start with fewer.")
     if told.output != "table" and not told.detach:
         raise UsageError("-o shows the Job that is made, and the command speaks itself here. Add --detach.")
     body = job(told, words)
 
     async def work(client: Client, namespace: str) -> int:
-        await _check_queue(client, namespace, told.queue or "default")
+        await check_queue(client, namespace, told.queue or "default")
+        await check_priority(client, told.priority_class)
         return await _put_in_line(client, namespace, body, told)
 
     return on_cluster(told, work, start=True)
 
 
-async def _check_queue(client: Client, namespace: str, name: str) -> None:
-    """Where nobody knows queues, or this one, a Job in line would wait for ever."""
-    from tidegate.cli.near import did_you_mean
-    from tidegate.controller.kinds import QUEUES
+async def _make(client: Client, namespace: str, body: Json) -> Json:
+    from tidegate.kube.client import StatusError
+    from tidegate.kube.resources import JOBS
 
-    known = {str(queue["metadata"]["name"]) for queue in (await client.list(QUEUES, namespace)).items}
-    if name not in known:
-        near = did_you_mean(name, known)
-        make = f"`tidegate queue create {name} -n {namespace}` makes it."
-        raise CommandError(f"Namespace {namespace} has no Queue {name}. {near or make}")
+    try:
+        made: Json = await client.create(JOBS, body, namespace)
+    except StatusError as refused:
+        name = body["metadata"].get("name")
+        if refused.code == 409 and name:
+            free = f"`tidegate cancel {name}` takes it away."
+            raise CommandError(f"There is a job/{name} already. Choose another --name; {free}") from None
+        raise
+    return made
 
 
 async def _put_in_line(client: Client, namespace: str, body: Json, told: argparse.Namespace) -> int:
+    from tidegate.cli.jobs.interrupts import Interrupts
     from tidegate.cli.queued.tables import document
-    from tidegate.kube.resources import JOBS
 
-    made = await client.create(JOBS, body, namespace)
-    name = str(made["metadata"]["name"])
     if not told.detach:
-        return await _attend(client, namespace, name, several=told.pods > 1)
+        # From before it is made: what is made and not cancelled would be left behind.
+        with Interrupts() as interrupted:
+            name = str((await _make(client, namespace, body))["metadata"]["name"])
+            return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
+    made = await _make(client, namespace, body)
+    name = str(made["metadata"]["name"])
     if told.output == "table":
         where = "" if namespace == "default" else f" -n {namespace}"
         print(f"job/{name} is in line. See `tidegate logs -f {name}{where}`, `tidegate why {name}{where}`.")
@@ -98,53 +108,57 @@ async def _put_in_line(client: Client, namespace: str, body: Json, told: argpars
     return 0
 
 
-async def _attend(client: Client, namespace: str, name: str, *, several: bool) -> int:
+async def _attend(client: Client, namespace: str, name: str, interrupted: asyncio.Event, *, several: bool) -> int:
     """Until it has ended, or was cancelled from here."""
-    import asyncio
-    import signal
-
     from tidegate.cli.jobs.follow import Following
+    from tidegate.cli.jobs.interrupts import first
     from tidegate.cli.jobs.line import Line
-    from tidegate.cli.jobs.streams import Streams
+    from tidegate.cli.jobs.streams import Streams, UnheardError
 
-    loop, interrupted = asyncio.get_running_loop(), asyncio.Event()
-    streams = Streams(client, namespace, several=several, query={"follow": "true"})
+    line = Line(f"job/{name}")
+    streams = Streams(client, namespace, several=several, query={"follow": "true"}, speaks=line.hush)
     async with Following(client, namespace, name) as followed:
-        with Line(f"job/{name}") as line:
+        with line:
             line.say("is in line")
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, interrupted.set)
-            while followed.outcome is None and not interrupted.is_set():
+            while followed.outcome is None and not interrupted.is_set() and not streams.unheard.is_set():
                 followed.changed.clear()
                 streams.follow(followed.pods)
-                line.say(followed.standing, is_over=streams.begun)
-                await _either(followed.changed, interrupted)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-        if followed.outcome is None:
+                line.say(followed.standing, runs=streams.begun)
+                await first(followed.changed.wait(), interrupted.wait(), streams.unheard.wait())
+        if interrupted.is_set() and followed.outcome is None:
             streams.stop()
             return await _cancel(client, namespace, name)
         streams.follow(followed.pods)
-        await streams.ended()
+        try:
+            await streams.ended()
+        except UnheardError as error:
+            streams.stop()
+            return await _unheard(client, namespace, name, error, is_over=followed.outcome is not None)
         return _exit_status(followed, name)
-
-
-async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
-    import asyncio
-
-    waits = [asyncio.create_task(event.wait()) for event in (one, other)]
-    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
 
 
 async def _cancel(client: Client, namespace: str, name: str) -> int:
     from tidegate.kube.resources import JOBS
 
     print(f"\nCancelling job/{name} …", file=sys.stderr, flush=True)
-    await client.delete(JOBS, name, namespace)
+    try:
+        await client.delete(JOBS, name, namespace)
+    except OSError:
+        later = f"`tidegate cancel {name}` ends it once the server answers."
+        raise CommandError(f"The server does not answer, so job/{name} is not cancelled. {later}") from None
     print(f"job/{name} is cancelled.", file=sys.stderr)
     return _INTERRUPTED
+
+
+async def _unheard(client: Client, namespace: str, name: str, error: UnheardError, *, is_over: bool) -> int:
+    """What it says cannot be shown here. With nobody to read it, it ends, as it would without a queue; where there is
+    no room for its words, the work is worth more than they are."""
+    if error.is_unread:
+        if not is_over:
+            await _cancel(client, namespace, name)
+        raise BrokenPipeError
+    goes_on = "" if is_over else f" It goes on; `tidegate cancel {name}` ends it."
+    raise CommandError(f"What job/{name} says cannot be written: {error}.{goes_on} See `tidegate logs {name}`.")
 
 
 def _exit_status(followed: Following, name: str) -> int:

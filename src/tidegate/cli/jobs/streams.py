@@ -21,17 +21,31 @@ _COLOURS = (36, 33, 35, 32, 34)
 _AGAIN_S, _TRIES = 0.5, 40
 
 
+class UnheardError(Exception):
+    """What was said cannot be shown here: nobody reads it any more, or there is no room where it goes."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error.strerror)
+        self.is_unread = isinstance(error, BrokenPipeError)
+
+
 class Streams:
-    """Follows every pod that has begun, once."""
+    """Follows every pod that has begun, once. `unheard` is set when what they say can no longer be shown."""
 
     def __init__(
-        self, client: Client, namespace: str, *, several: bool, query: dict[str, str], form: str = "table"
-    ) -> None:
+        self, client: Client, namespace: str, *, several: bool, query: dict[str, str], form: str = "table",
+        speaks: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`speaks` is called before anything that is said is shown."""
         self._client, self._namespace = client, namespace
-        self._several, self._query, self._form = several, query, form
-        self._colour = several and os.isatty(1)
+        self._several, self._query, self._form, self._speaks = several, query, form, speaks
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self._colour = several and os.isatty(1) and not plain
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._is_waiting = False
+        self.unheard = asyncio.Event()
+        self.is_whole = True
+        """Whether all that was said could be read, so far."""
 
     def follow(self, pods: list[Json]) -> None:
         """Begin with those that have begun to speak and are not followed yet."""
@@ -39,14 +53,19 @@ class Streams:
             name = str(pod["metadata"]["name"])
             if name not in self._tasks and (pod.get("status") or {}).get("phase") in _BEGUN:
                 query = self._query | {"container": _main_container(pod)}
-                self._tasks[name] = asyncio.create_task(self._stream(name, query, self._writer(name)))
+                self._tasks[name] = task = asyncio.create_task(self._stream(name, query, self._writer(name)))
+                task.add_done_callback(self._check_heard)
+
+    def _check_heard(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and isinstance(task.exception(), UnheardError):
+            self.unheard.set()
 
     @property
     def begun(self) -> bool:
         return bool(self._tasks)
 
     async def ended(self) -> None:
-        """Returns when everything that is followed has been said."""
+        """Returns when everything that is followed has been said; UnheardError where it cannot be shown."""
         await asyncio.gather(*self._tasks.values())
 
     def stop(self) -> None:
@@ -74,14 +93,14 @@ class Streams:
                 break
             except OSError as broken:
                 if not goes_on:
-                    print(f"tidegate: The log of pod {pod} broke off: {broken}.", file=sys.stderr)
+                    self._is_cut(f"The log of pod {pod} broke off: {broken}")
                     break
                 self._waiting()
             except StatusError as refused:
                 if refused.code == 404:  # A pod that goes while it speaks has said what it had to say.
                     break
                 if refused.code < 500 or not goes_on or tries >= _TRIES:
-                    print(f"tidegate: The log of pod {pod} cannot be read: {refused.message}.", file=sys.stderr)
+                    self._is_cut(f"The log of pod {pod} cannot be read: {refused.message}")
                     break
             await asyncio.sleep(_AGAIN_S)
         said.end()
@@ -91,7 +110,12 @@ class Streams:
         said.begin_again()
         async for piece in self._client.stream(path, query=query):
             self._is_waiting = False
+            self._speaks()
             said.hear(piece)
+
+    def _is_cut(self, why: str) -> None:
+        self.is_whole = False
+        print(f"tidegate: {why.rstrip('.')}.", file=sys.stderr)
 
     def _waiting(self) -> None:
         """Told once, however many pods speak."""
@@ -134,5 +158,8 @@ def _main_container(pod: Json) -> str:
 
 def _write(text: bytes) -> None:
     """All of it, also into a pipe that takes a part at a time."""
-    while text:
-        text = text[os.write(1, text) :]
+    try:
+        while text:
+            text = text[os.write(1, text) :]
+    except OSError as error:
+        raise UnheardError(error) from None

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.cli.queued.cluster import options
+
 if TYPE_CHECKING:
     from tidegate.local.machine import Machine
 
@@ -29,5 +31,4 @@ def data_dir(command: argparse.ArgumentParser) -> None:
     """What both `up` and `down` take."""
     told = "where all state is kept (default: ~/.tidegate)"
     command.add_argument("--data-dir", type=Path, default=Path("~/.tidegate"), metavar="FOLDER", help=told)
-    shown = "how to show it (default: table)"
-    command.add_argument("-o", "--output", choices=["table", "json", "yaml"], default="table", help=shown)
+    options(command, asks=False)

@@ -7,9 +7,15 @@ import argparse
 from tidegate.cli.errors import CommandError
 from tidegate.cli.machine import data_dir
 
+_EXAMPLES = """examples:
+  tidegate down                          # everything is kept; the next `tidegate up` goes on from there
+  tidegate down --data-dir /tmp/try      # the one that was started with the same folder
+"""
+
 
 def register(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
+    command.epilog = _EXAMPLES
     data_dir(command)
     command.set_defaults(run=_run)
 

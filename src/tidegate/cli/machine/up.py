@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
+from tidegate.cli.arguments import whole
 from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.machine import WITH_OPERATOR, data_dir, usual_folder
 
@@ -32,7 +34,13 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument("--no-queues", action="store_true", help=plain)
     command.add_argument("--foreground", action="store_true", help="stay, show both logs, and stop both on Ctrl-C")
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, loopback)")
-    command.add_argument("--port", type=int, default=0, help="port to listen on (default: that of last time, or any)")
+    command.add_argument(
+        "--port",
+        type=whole(0, _MOST_PORT),
+        default=0,
+        metavar="N",
+        help="port to listen on (default: that of last time, or any)",
+    )
     how = "how pods are kept apart: Linux namespaces, or a loopback address each (default: what this user may)"
     command.add_argument("--isolation", choices=["auto", "namespaces", "loopback"], default="auto", help=how)
     command.set_defaults(run=_run)
@@ -44,16 +52,19 @@ def _run(told: argparse.Namespace) -> int:
 
     if told.foreground and told.output != "table":
         raise UsageError("--foreground shows logs. Leave -o out, or --foreground.")
-    if not 0 <= told.port <= _MOST_PORT:
-        raise UsageError(f"--port is from 0 (any) to {_MOST_PORT}. Correct it.")
     folder = told.data_dir.expanduser().resolve()
     program = {} if told.no_queues else {"program": WITH_OPERATOR}
     machine = Machine(folder, told.host, told.port, told.isolation, **program)
     began = time.monotonic()
     try:
         started = machine.up()
-    except (MachineError, OSError) as error:
+    except MachineError as error:
         raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}. Choose another --data-dir, or mend it.") from None
+    except KeyboardInterrupt:
+        print("\nStopped again; nothing is left running that was not before.", file=sys.stderr)
+        raise
     if told.output != "table":
         print(document({"started": started, "kubeconfig": str(machine.kubeconfig)}, told.output))
         return 0

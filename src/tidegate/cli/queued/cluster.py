@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tidegate.cli.arguments import label
 from tidegate.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -18,16 +19,22 @@ T = TypeVar("T")
 Work = Callable[["Client", str], Awaitable[T]]
 
 
-def options(command: argparse.ArgumentParser, *, output: bool = True) -> None:
-    """What every command takes that talks to a server."""
-    where = command.add_argument_group("which server, and what of it")
-    where.add_argument("-n", "--namespace", help="namespace (default: that of the kubeconfig, or `default`)")
-    where.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kubeconfig file to use")
-    where.add_argument("--context", metavar="NAME", help="context of the kubeconfig to use")
-    if output:
-        where.add_argument(
-            "-o", "--output", choices=["table", "json", "yaml"], default="table", help="how to show it (default: table)"
-        )
+def options(command: argparse.ArgumentParser, *, shows: str = "table", asks: bool = True) -> None:
+    """What every command takes, also one that asks no server: one set of options fits them all."""
+    where = command.add_argument_group("which server, and how to show it" if asks else "as everywhere")
+    told = ("namespace (default: that of the kubeconfig, or `default`)", "kubeconfig file to use",
+            "context of the kubeconfig to use") if asks else ("no server is asked here", ) * 3  # fmt: skip
+    where.add_argument("-n", "--namespace", metavar="NAME", type=label("namespace"), help=told[0])
+    where.add_argument("--kubeconfig", type=Path, metavar="FILE", help=told[1])
+    where.add_argument("--context", metavar="NAME", help=told[2])
+    output(where, shows)
+
+
+def output(command: argparse._ActionsContainer, shows: str = "table") -> None:
+    """For people, or for programs."""
+    command.add_argument("-o", "--output", choices=["table", "json", "yaml"], default=shows,
+                         help="how to show it: table, json or yaml (default: %(default)s)",
+                         metavar="FORM")  # fmt: skip
 
 
 def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False, stays: bool = False) -> T:
@@ -49,19 +56,37 @@ def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False, 
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:
         raise CommandError(str(error)) from None
-    except OSError as error:
-        why = str(error) or type(error).__name__
-        raise CommandError(f"The server does not answer ({why}). Is it running? `tidegate up` starts one.") from None
+    except BrokenPipeError:  # Of our own output; what the client meets has no such name.
+        raise
+    except (ConnectionError, TimeoutError) as error:
+        raise CommandError(_unanswered(error)) from None
+
+
+def _unanswered(error: OSError) -> str:
+    import ssl
+
+    why, cause = str(error).rstrip(".") or type(error).__name__, error.__cause__
+    if isinstance(getattr(cause, "certificate_error", None), ssl.SSLError):
+        return f"The server's certificate is not trusted ({why}). Give its `certificate-authority` in the kubeconfig."
+    return f"The server does not answer ({why}). Is it running? `tidegate up` starts one."
+
+
+_REMEDIES = {
+    401: "Look at the user's credentials in the kubeconfig.",
+    403: "Ask for that right, or name another --context or -n.",
+    429: "It has too much to do; try again.",
+    503: "It is not ready; try again.",
+}
 
 
 def _refusal(refused: Exception) -> str:
     code, message = getattr(refused, "code", 0), getattr(refused, "message", str(refused)).rstrip(".")
     if code == 404 and ("could not find the requested resource" in message or "page not found" in message):
         return (
-            "The server does not know Tidegate's kinds. Run `tidegate operator` against it; on this machine, "
+            "The server does not know Tidegate's kinds. Put them there with `tidegate install`; on this machine, "
             "`tidegate down` and `tidegate up`."
         )
-    return f"The server refused: {message}."
+    return f"The server refused: {message}. {_REMEDIES.get(code, '')}".rstrip()
 
 
 async def _connected(told: argparse.Namespace, work: Work[T], *, start: bool) -> T:
@@ -105,8 +130,10 @@ def _started() -> Path:
     machine, began = own_machine(), time.monotonic()
     try:
         machine.up()
-    except (MachineError, OSError) as error:
+    except MachineError as error:
         raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}. Mend it, or name a server.") from None
     took_s = time.monotonic() - began
     print(f"Made this machine a cluster in {took_s:.1f} s; `tidegate down` stops it.", file=sys.stderr)
     return machine.kubeconfig

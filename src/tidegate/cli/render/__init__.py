@@ -6,6 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.cli.queued.cluster import output
+
 _EXAMPLES = """examples:
   tidegate render --for kueue job.yaml                       # the same job for Kueue
   tidegate render --for yunikorn --explain spark.yaml        # and what could not be carried over
@@ -32,7 +34,7 @@ def register(command: argparse.ArgumentParser) -> None:
     who.add_argument("--resource-type", default="", metavar="TYPE", help="first part of the application id")
     who.add_argument("--id", default="", metavar="ID", help="what makes the application id unique")
     who.add_argument("--queue", default="", metavar="QUEUE", help="the queue, in the scheduler's own words")
-    command.add_argument("-n", "--namespace", default="", help="namespace of objects that name none")
+    command.add_argument("-n", "--namespace", default="", metavar="NAME", help="namespace of objects that name none")
     command.add_argument("--queues", action="store_true", help="render the queue tree only")
     command.add_argument(
         "--check", type=Path, metavar="FILE", help="with --queues: say where this configuration differs"
@@ -40,7 +42,7 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--explain", action="store_true", help="say what could not be carried over, and what became of it"
     )
-    command.add_argument("-o", "--output", choices=["yaml", "json"], default="yaml", help="(default: yaml)")
+    output(command, "yaml")
     command.add_argument("--kubeconfig", type=Path, metavar="FILE", help="the cluster whose queues are meant")
     command.add_argument("--context", metavar="NAME", help="the context of the kubeconfig")
     command.epilog = _EXAMPLES

@@ -66,7 +66,18 @@ def show(objects: Iterable[Any], notes: Iterable[Note], *, output: str, explain:
     elif dropped := sum(note.fate is Fate.DROPPED for note in said):
         things = "1 thing" if dropped == 1 else f"{dropped} things"
         print(f"tidegate: {things} could not be carried over; --explain says which.", file=sys.stderr)
-    print(_json(listed) if output == "json" else _yaml(listed), end="")
+    print({"json": _json, "yaml": _yaml, "table": _table}[output](listed), end="")
+
+
+def _table(objects: list[Any]) -> str:
+    """What there is, by name; the whole is in YAML and JSON."""
+    from tidegate.cli.queued.tables import table
+
+    rows = [("KIND", "NAMESPACE", "NAME")]
+    for each in objects:
+        meta = each.get("metadata") or {}
+        rows.append((str(each.get("kind") or "-"), str(meta.get("namespace") or "-"), str(meta.get("name") or "-")))
+    return table(rows) + "\n"
 
 
 def _json(objects: list[Any]) -> str:

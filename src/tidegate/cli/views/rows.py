@@ -14,7 +14,7 @@ Row = tuple[str, ...]
 
 QUEUE_HEADING: Row = ("QUEUE", "DESERVED", "ALLOCATED", "USED", "SHARE", "PENDING", "ADMITTED", "NOTE")
 WORKLOAD_HEADING: Row = ("WORKLOAD", "KIND", "QUEUE", "STATE", "GRANTED", "RUNNING", "AGE", "WHY")
-_RANK = {"Admitted": 0, "Pending": 1, "Evicted": 1, "Inactive": 2, "Finished": 3}
+_RANK = {"Admitted": 0, "Pending": 1, "Evicted": 1, "Inactive": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ def queue_rows(seen: Seen) -> list[Row]:
 
 def workload_rows(workloads: Sequence[Json], now: datetime) -> list[Row]:
     """Those that run, those that wait in their order, and those that have ended, the newest first."""
-    return [_workload(each, now) for each in sorted(workloads, key=_order)]
+    ended = sorted(filter(is_over, workloads), key=lambda each: str(each["metadata"].get("creationTimestamp")))
+    others = sorted((each for each in workloads if not is_over(each)), key=_order)
+    return [_workload(each, now) for each in [*others, *reversed(ended)]]
 
 
 def is_over(workload: Json) -> bool:

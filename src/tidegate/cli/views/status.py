@@ -36,7 +36,11 @@ def _run(told: argparse.Namespace) -> int:
         raise UsageError("--watch shows tables. Leave -o out, or --watch.")
 
     async def work(client: Client, usual: str) -> None:
+        from tidegate.cli.queued.namespaces import check_namespace
+
         seen, namespace = await read(client, told.namespace, usual)
+        if namespace is not None and not seen.queues:
+            await check_namespace(client, namespace)
         if told.watch:
             from tidegate.cli.views.watching import Scope, watch
 

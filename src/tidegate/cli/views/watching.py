@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from tidegate.cli.jobs.interrupts import Interrupts, first
 from tidegate.cli.views.rows import QUEUE_HEADING, WORKLOAD_HEADING, Row, Seen, is_over, queue_rows, workload_rows
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ _TOGETHER_S = 0.2
 """Changes this close to one another are one picture."""
 _AGES_S = 5.0
 """How often ages are drawn anew when nothing happens."""
+_WIDE, _LEAST_WIDE = ("WHY", "NOTE"), 20
+"""Columns of sentences, and how much of one is worth showing."""
+_SAY_LEAST = ("KIND", "SHARE", "USED", "QUEUE", "RUNNING", "AGE", "DESERVED", "ADMITTED", "NOTE", "WHY", "ALLOCATED")
 _COLOURS = {"Admitted": "green", "Pending": "yellow", "Evicted": "red", "Inactive": "dim", "Finished": "dim"}
 
 
@@ -45,17 +48,17 @@ async def watch(client: Client, scope: Scope, text: Callable[[Seen], str]) -> No
     }
     if scope.tree:
         informers["cluster_queues"] = Informer(client, CLUSTER_QUEUES)
-    changed, stopped = asyncio.Event(), asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
+    changed = asyncio.Event()
     tasks = []
     for informer in informers.values():
         informer.on_change(lambda old, new: changed.set())
         tasks.append(asyncio.create_task(informer.run()))
     try:
-        for informer in informers.values():
-            await informer.synced()
-        with _screen(text, finished=scope.finished) as draw:
-            await _draw_changes(informers, draw, changed, stopped)
+        with Interrupts() as stopped:
+            for informer in informers.values():
+                await first(informer.synced(), stopped.wait())
+            with _screen(text, finished=scope.finished) as draw:
+                await _draw_changes(informers, draw, changed, stopped)
     finally:
         for task in tasks:
             task.cancel()
@@ -64,15 +67,12 @@ async def watch(client: Client, scope: Scope, text: Callable[[Seen], str]) -> No
 async def _draw_changes(
     informers: dict[str, Informer[Json]], draw: Callable[[Seen], None], changed: asyncio.Event, stopped: asyncio.Event
 ) -> None:
-    end = asyncio.create_task(stopped.wait())
-    while not end.done():
+    while not stopped.is_set():
         changed.clear()
         draw(Seen(**{name: list(informer.all()) for name, informer in informers.items()}))
-        news = asyncio.create_task(changed.wait())
-        await asyncio.wait([news, end], timeout=_AGES_S if sys.stdout.isatty() else None,
-                           return_when=asyncio.FIRST_COMPLETED)  # fmt: skip
-        news.cancel()
-        await asyncio.wait([end], timeout=_TOGETHER_S)
+        ages = [asyncio.sleep(_AGES_S)] if sys.stdout.isatty() else []
+        await first(changed.wait(), stopped.wait(), *ages)
+        await first(stopped.wait(), asyncio.sleep(_TOGETHER_S))
 
 
 @contextlib.contextmanager
@@ -83,22 +83,42 @@ def _screen(text: Callable[[Seen], str], *, finished: bool) -> Iterator[Callable
     from rich.console import Console
     from rich.live import Live
 
-    with Live(console=Console(highlight=False), auto_refresh=False, screen=True) as live:
-        yield lambda seen: live.update(_drawn(seen, finished=finished), refresh=True)
+    console = Console(highlight=False)
+    with Live(console=console, auto_refresh=False, screen=True) as live:
+        yield lambda seen: live.update(_drawn(seen, console.size, finished=finished), refresh=True)
 
 
-def _drawn(seen: Seen, *, finished: bool) -> Any:
+def _drawn(seen: Seen, size: tuple[int, int], *, finished: bool) -> Any:
+    """As much as the terminal has room for: columns that say least are left out first, then the last workloads."""
     from rich.console import Group
     from rich.text import Text
 
-    now = datetime.now(UTC)
+    width, height = size
     listed = [each for each in seen.workloads if finished or not is_over(each)]
-    over = len(seen.workloads) - len(listed)
-    foot = f"{datetime.now():%H:%M:%S} · Ctrl-C ends" + (f" · {over} finished left out (--all)" if over else "")
-    parts = [_table(QUEUE_HEADING, queue_rows(seen)), Text("")]
+    queues, workloads = queue_rows(seen), workload_rows(listed, datetime.now(UTC))
+    room = max(1, height - len(queues) - 5)
+    over, cut = len(seen.workloads) - len(listed), max(0, len(workloads) - room)
+    foot = [f"{datetime.now():%H:%M:%S}", "Ctrl-C ends", *([f"{cut} more below"] if cut else [])]
+    foot += [f"{over} finished left out (--all)"] if over else []
+    parts = [_table(*fitting(QUEUE_HEADING, queues, width)), Text("")]
     if listed:
-        parts += [_table(WORKLOAD_HEADING, workload_rows(listed, now)), Text("")]
-    return Group(*parts, Text(foot, style="dim"))
+        parts += [_table(*fitting(WORKLOAD_HEADING, workloads[:room], width)), Text("")]
+    return Group(*parts, Text(" · ".join(foot), style="dim", no_wrap=True, overflow="ellipsis"))
+
+
+def fitting(heading: Row, rows: list[Row], width: int) -> tuple[Row, list[Row]]:
+    """Without the columns that say least, as many as have to go."""
+    kept = list(range(len(heading)))
+
+    def needed(column: int) -> int:
+        longest = max(len(row[column]) for row in [heading, *rows])
+        return min(longest, _LEAST_WIDE) if heading[column] in _WIDE else longest
+
+    for name in _SAY_LEAST:
+        if sum(map(needed, kept)) + 2 * (len(kept) - 1) <= width:
+            break
+        kept = [column for column in kept if heading[column] != name or not column]
+    return tuple(heading[column] for column in kept), [tuple(row[column] for column in kept) for row in rows]
 
 
 def _table(heading: Row, rows: list[Row]) -> Any:
@@ -107,8 +127,8 @@ def _table(heading: Row, rows: list[Row]) -> Any:
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in heading:
-        wide = name in ("WHY", "NOTE")
-        table.add_column(name, no_wrap=not wide, overflow="fold" if wide else "ellipsis")
+        wide = name in _WIDE
+        table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=1 if wide else None)
     for row in rows:
         table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
     return table

@@ -61,11 +61,17 @@ def _waits_to_start(workload: Json) -> bool:
 
 
 async def _warning(client: Client, workload: Json) -> str:
-    """What its application was last warned of, where pods that may run are not there: a quota refuses them, say."""
+    """Why pods that are there do not start; else what its application was last warned of, where pods that may run are
+    not there: a quota refuses them, say."""
+    from tidegate.cli.jobs.follow import hindrance
+    from tidegate.cli.jobs.found import pods_of
+    from tidegate.cli.views.rows import is_over
     from tidegate.kube.client import StatusError
     from tidegate.kube.resources import EVENTS
 
     owner, pods = workload["spec"].get("owner"), (workload.get("status") or {}).get("podSets") or ()
+    if not is_over(workload) and (hindered := hindrance(await pods_of(client, workload))):
+        return f"{hindered[0].upper()}{hindered[1:].rstrip('.')}."
     if not owner or all(each["running"] >= each["granted"] - sum(each["held"].values()) for each in pods):
         return ""
     fields = f"involvedObject.uid={owner['uid']},type=Warning"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.gates import Gates, name_of_pod
@@ -78,9 +78,12 @@ class GatedPods:
             return None
         return group_of(self._entry, group.name, pods)[0]
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+    async def carry_out(
+        self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
+    ) -> None:
         """Lift gates up to what is granted and may start; take away pods beyond what is granted."""
-        await self._gates.settle(seen, self._members(workload, self._cache.pods_of(seen.name)), flavors)
+        members = self._members(workload, self._cache.pods_of(seen.name))
+        await self._gates.settle(seen, members, flavors, stands=stands)
 
     def _members(self, workload: Workload, pods: Sequence[Object]) -> dict[str, str]:
         """Which pod set each pod is of: as it was marked when it was let go, else by its shape."""

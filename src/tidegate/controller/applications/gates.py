@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors, allowance
 from tidegate.controller.applications.groups import Groups
+from tidegate.controller.applications.reading import read_again
 from tidegate.controller.seen.workloads import ANY_FLAVOR
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.client import Client, StatusError
@@ -33,11 +34,13 @@ class Gates:
         members: Mapping[str, str],
         flavors: Flavors,
         *,
+        stands: Callable[[], bool],
         takes: bool = True,
         groups: Groups | None = None,
     ) -> None:
         """As many pods of every set as are granted may run; `members` says which set each pod is of. `takes`: whether
-        those beyond that are taken away here, or by whoever made them. `groups`: of these all pods run, or none."""
+        those beyond that are taken away here, or by whoever made them. `groups`: of these all pods run, or none.
+        `stands`: whether nothing of what is granted was taken back since; nothing more is let go then."""
         there = self._cache.pods_of(seen.name)
         pods = [pod for pod in there if not pod["metadata"].get("deletionTimestamp")]
         halves = [] if groups is None else groups.not_whole(seen, pods)
@@ -55,6 +58,8 @@ class Gates:
                 )
                 may = pod_set.granted.get(flavor, 0) - pod_set.held.get(flavor, 0) - taken
                 for _ in range(min(max(0, may), len(waiting))):
+                    if not stands():
+                        return
                     await self._lift(seen, pod_set, waiting.pop(0), flavor, flavors)
                 if takes:
                     await self._take(pod_set, mine, flavor)
@@ -67,6 +72,7 @@ class Gates:
         except StatusError as refused:
             if refused.code not in (404, 409):
                 raise
+            await read_again(self._client, self._cache, pod)
 
     async def _take(self, pod_set: SeenPodSet, pods: Sequence[Object], flavor: str) -> None:
         there = [pod for pod in pods if _is_there(pod, pod_set, flavor)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import msgspec
 
@@ -155,7 +156,9 @@ class Applications:
         content = encode(Workload(metadata=before.metadata, spec=spec))["spec"]
         self._cache.workloads.wrote(await self._client.update(WORKLOADS, {**known, "spec": content}))
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+    async def carry_out(
+        self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
+    ) -> None:
         """Give its application the form that what was granted calls for."""
         found = self.owner_of(workload)
         if found is None:
@@ -169,19 +172,19 @@ class Applications:
             )
             if wanted != obj:
                 followed.latest.wrote(await self._client.update(followed.resource, wanted))
-            await self._lift(seen, flavors)
+            await self._lift(seen, flavors, stands)
         except JobError as error:
             self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
         except StatusError as refused:
             if refused.code not in (404, 409):
                 raise
 
-    async def _lift(self, seen: SeenWorkload, flavors: Flavors) -> None:
+    async def _lift(self, seen: SeenWorkload, flavors: Flavors, stands: Callable[[], bool]) -> None:
         """Its pods wait one by one where it wants more of them than could be written into it."""
         facts = [pod_facts(pod) for pod in self._cache.pods_of(seen.name)]
         if any(fact.gated for fact in facts) and seen.admitted_at is not None and seen.active:
             members = {fact.name: fact.pod_set for fact in facts}
-            await self._gates.settle(seen, members, flavors, takes=False)
+            await self._gates.settle(seen, members, flavors, stands=stands, takes=False)
 
 
 def _merged(before: WorkloadSpec, wanted: WorkloadSpec) -> WorkloadSpec:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.pods_of_job import job_status, to_do
+from tidegate.controller.applications.reading import read_again
 from tidegate.controller.kinds import QUEUE_JOBS
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.client import Client, StatusError
@@ -29,7 +32,9 @@ class QueueJobs:
         owner = workload.spec.owner
         return owner is not None and owner.kind == "QueueJob" and owner.api_version == QUEUE_JOBS.api_version
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+    async def carry_out(
+        self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
+    ) -> None:
         """Make and take pods as granted, and say how far the job is."""
         followed = self._cache.application(QUEUE_JOBS.api_version, "QueueJob")
         owner = workload.spec.owner
@@ -52,15 +57,17 @@ class QueueJobs:
         work = to_do(job, seen, pods, flavors)
         await self._delete(work.delete)
         for pod in work.create:
+            if not stands():
+                return
             await self._create(pod)
 
     async def _create(self, pod: Object) -> None:
         try:
-            # Heard of by the watch; to write it down here keeps the next cycle from making it again.
             self._cache.pods.wrote(await self._client.create(PODS, pod))
         except StatusError as refused:
-            if refused.reason != "AlreadyExists":  # If it is: its event will come.
+            if refused.reason != "AlreadyExists":
                 raise
+            await read_again(self._client, self._cache, pod)
 
     async def _delete(self, pods: tuple[Object, ...] | list[Object]) -> None:
         for pod in pods:

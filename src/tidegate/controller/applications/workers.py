@@ -7,6 +7,8 @@ comes back behind its gate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.gates import Gates, name_of_pod
 from tidegate.controller.applications.groups import groups_of
@@ -34,7 +36,9 @@ class GatedApplications:
         entry = self._cache.kinds.find({"apiVersion": owner.api_version, "kind": owner.kind}) if owner else None
         return entry is not None and is_gated(entry) and not is_run_here(entry)
 
-    async def carry_out(self, workload: Workload, seen: SeenWorkload, flavors: Flavors) -> None:
+    async def carry_out(
+        self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
+    ) -> None:
         """Write what is granted where people look for it, and lift gates up to that."""
         found = self._applications.owner_of(workload)
         if found is None:
@@ -53,4 +57,4 @@ class GatedApplications:
         first = workload.spec.pod_sets[0].name
         members = {name_of_pod(pod): pod_facts(pod).pod_set or first for pod in self._cache.pods_of(seen.name)}
         groups = groups_of(followed.entry, obj, kinds=self._cache.kinds)
-        await self._gates.settle(seen, members, flavors, groups=groups)
+        await self._gates.settle(seen, members, flavors, stands=stands, groups=groups)

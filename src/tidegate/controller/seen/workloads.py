@@ -56,7 +56,7 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
     """As the scheduler sees it. One that is finished or going asks for nothing; its pods count until they are gone."""
     over = is_over(workload, facts)
     admitted = condition(workload, "Admitted")
-    is_admitted = admitted is not None and admitted.status is ConditionStatus.TRUE and not over
+    is_admitted = holds(workload, "Admitted") and not over and not is_passing(workload, facts)
     namespace = workload.metadata.namespace
     user, groups = submitter(workload)
     requeue = workload.status.requeue
@@ -109,6 +109,17 @@ def is_over(workload: Workload, facts: Facts) -> bool:
     return gone or facts.outcome is not None or holds(workload, "Finished")
 
 
+def is_passing(workload: Workload, facts: Facts) -> bool:
+    """Whether it is called admitted and holds nothing of its floor. That is written on the way from one flavor to
+    another, and comes to an end with the next write; whoever finds it so decides anew."""
+    if not holds(workload, "Admitted") or any(each.granted for each in workload.status.pod_sets):
+        return False
+    return any(
+        min(each.floor, each.desired) > _ended(each, workload, facts, _pods(each, workload, facts))
+        for each in workload.spec.pod_sets
+    )
+
+
 def submitter(workload: Workload) -> tuple[str, tuple[str, ...]]:
     """Who submitted it, as the door noted; nobody where there was no door."""
     try:
@@ -153,8 +164,7 @@ def _waiting_since(workload: Workload) -> Instant | None:
 
 def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool) -> SeenPodSet:
     status = next((each for each in workload.status.pod_sets if each.name == pod_set.name), None)
-    first = workload.spec.pod_sets[0].name
-    pods = [pod for pod in facts.pods if (pod.pod_set or first) == pod_set.name]
+    pods = _pods(pod_set, workload, facts)
     ended = _ended(pod_set, workload, facts, pods)
     wanted = max(0, pod_set.desired - ended)
     granted = _at_most(_granted(status), wanted) if grants else {}
@@ -175,6 +185,12 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
         coming=coming,
         ended=ended,
     )
+
+
+def _pods(pod_set: PodSet, workload: Workload, facts: Facts) -> list[PodFacts]:
+    """Those of one pod set; one that was not marked is of the first."""
+    first = workload.spec.pod_sets[0].name
+    return [pod for pod in facts.pods if (pod.pod_set or first) == pod_set.name]
 
 
 def _ended(pod_set: PodSet, workload: Workload, facts: Facts, pods: Iterable[PodFacts]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import structs
 
 from tidegate.model.kinds.shape import ConditionStatus
@@ -26,10 +28,26 @@ def room_of(status: WorkloadStatus) -> Room:
     return room
 
 
-def change(before: Room, after: Room) -> tuple[bool, bool]:
-    """Whether anything rises, and whether anything falls."""
-    differences = {after.get(cell, 0) - before.get(cell, 0) for cell in {*before, *after}}
-    return max(differences, default=0) > 0, min(differences, default=0) < 0
+def rises(before: Room, after: Room) -> bool:
+    """Whether there is more of anything."""
+    return any(after.get(cell, 0) > before.get(cell, 0) for cell in {*before, *after})
+
+
+def falls(before: Room, after: Room) -> bool:
+    """Whether there is less of anything."""
+    return rises(after, before)
+
+
+def is_whole(status: WorkloadStatus, floors: Mapping[str, int]) -> bool:
+    """Whether it holds all of its floors, by pod set, or nothing."""
+    holds = any(count > 0 for count in room_of(status).values())
+    return not holds or all(each.granted >= floors.get(each.name, 0) for each in status.pod_sets)
+
+
+def without_pods(status: WorkloadStatus) -> WorkloadStatus:
+    """A status that holds nothing; whoever starts anew reads it as not admitted."""
+    pod_sets = tuple(structs.replace(each, granted=0, flavors={}, held={}) for each in status.pod_sets)
+    return structs.replace(status, pod_sets=pod_sets)
 
 
 def without_gain(status: WorkloadStatus, before: WorkloadStatus) -> WorkloadStatus:

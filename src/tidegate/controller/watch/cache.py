@@ -63,7 +63,7 @@ class Cache:
         self.nodes: Informer[Object] = Informer(client, NODES)
         self.namespaces: Informer[Object] = Informer(client, NAMESPACES)
         self._pods: Informer[Object] = Informer(client, PODS, indexes={BY_WORKLOAD: self._by_workload})
-        self.pods = Latest(self._pods)
+        self.pods = Latest(self._pods, self._by_workload)
         self.priority_classes: Informer[Object] = Informer(client, PRIORITYCLASSES)
         self.resource_quotas: Informer[Object] = Informer(client, RESOURCEQUOTAS, indexes={BY_NAMESPACE: by_namespace})
         self._definitions: Informer[Object] = Informer(client, CRDS)
@@ -98,9 +98,11 @@ class Cache:
 
     def on_workload(self, handler: Change[Object]) -> None:
         self._workloads.on_change(handler)
+        self.workloads.on_lost(lambda obj: handler(obj, None))
 
     def on_pod(self, handler: Change[Object]) -> None:
         self._pods.on_change(handler)
+        self.pods.on_lost(lambda obj: handler(obj, None))
 
     def on_application(self, handler: Change[Object]) -> None:
         """Of every kind, also of those that the server learns later."""
@@ -115,9 +117,11 @@ class Cache:
             followed.informer.on_change(handler)
 
     def pods_of(self, name: str) -> list[Object]:
-        """Pods of a Workload, by namespace/name; those that are held and ask for it included."""
+        """Pods of a Workload, by namespace/name; those that are held and ask for it included, and those that we made a
+        moment ago."""
         found = self._pods.by(BY_WORKLOAD, name)
-        return [self.pods.get((pod["metadata"]["namespace"], pod["metadata"]["name"])) or pod for pod in found]
+        heard = [self.pods.get((pod["metadata"]["namespace"], pod["metadata"]["name"])) or pod for pod in found]
+        return heard + self.pods.made(name)
 
     def application(self, api_version: str, kind: str) -> Followed | None:
         return self.applications.get((api_version.rpartition("/")[0], kind))

@@ -29,6 +29,7 @@ class Deserved:
         self._requests = {name: queue.request for name, queue in snapshot.queues.items() if queue.request}
         self._totals: dict[str, Resources] = dict.fromkeys(self._requests, NOTHING)
         self._fill = Fill(tree, policies, self._demand)
+        self._told = [0] * tree.size
         self._kept: Mending | Rewinding = (Mending if can_be_mended(tree, policies) else Rewinding)(self._fill)
 
     def want(self, workload: Workload) -> None:
@@ -67,12 +68,17 @@ class Deserved:
             self._settle()
         return self._fill.ledger.granted[node.index]
 
-    def news(self) -> set[TreeNode]:
-        """The Queues for which it may have become something else since this was last asked."""
+    def news(self) -> list[TreeNode]:
+        """The Queues of which the share they deserve is another than when this was last asked. What is mended is mostly
+        taken and given again."""
         if not self.settled:
             self._settle()
         moved, self._fill.moved = self._fill.moved, set()
-        return moved
+        shares, told = self._fill.ledger.shares, self._told
+        news = [queue for queue in moved if shares[queue.index] != told[queue.index]]
+        for queue in news:
+            told[queue.index] = shares[queue.index]
+        return news
 
     def moves(self) -> set[TreeNode]:
         """The same for who asks how far somebody is above what they deserve."""

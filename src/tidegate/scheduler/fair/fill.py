@@ -24,13 +24,11 @@ from tidegate.scheduler.tree.tree import Tree
 class Given:
     """One ask that was granted."""
 
-    __slots__ = ("created", "failed", "is_floor", "name", "order", "placement", "queue", "undone")
+    __slots__ = ("ask", "failed", "order", "placement", "queue", "undone")
 
     def __init__(self, ask: Ask, placement: Placement, failed: int) -> None:
-        self.name = ask.name
+        self.ask = ask
         self.queue = ask.queue
-        self.created = ask.created
-        self.is_floor = ask.kind.is_floor
         self.order = (ask.row.rank, ask.place)
         """Its place in its Queue."""
         self.placement = placement
@@ -53,6 +51,8 @@ class Fill:
         """By Queue, in its own order."""
         self.moved: set[TreeNode] = set()
         """The Queues in which something was granted or undone."""
+        self.moves = [0] * tree.size
+        """By Queue, how often."""
         self._demand = demand
         self.holdings: dict[str, Holding] = {}
 
@@ -74,12 +74,12 @@ class Fill:
     def would_stand_behind(self, workload: Workload) -> bool:
         """Whether one like it waits and comes before it, so that nothing changes if it joins."""
         row = self.line.known_row(self.tree.nodes[workload.queue], floor_kind(workload))
-        return row is not None and row.asks[0] < floor_place(workload)
+        return row is not None and row.first is not None and row.first < floor_place(workload)
 
     def stands_behind(self, name: str) -> bool:
         """Whether a workload waits behind one like it."""
         row = self.line.floor_row(name)
-        return row is not None and row.asks[0][1] != name
+        return row is not None and row.first is not None and row.first[1] != name
 
     def grant(self, ask: Ask, placement: Placement) -> None:
         """Give somebody what they ask for."""
@@ -100,6 +100,7 @@ class Fill:
             before.append(given)
         self.line.serve(ask, holding)
         self.moved.add(ask.queue)
+        self.moves[ask.queue.index] += 1
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""
@@ -109,12 +110,12 @@ class Fill:
         else:
             given_in.remove(given)
         given.undone = True
-        holding = self.holdings[given.name]
+        holding = self.holdings[given.ask.name]
         self.ledger.grant(given.queue, given.placement.need, -1)
         for index, flavor, count in given.placement.pods:
             holding.change(index, flavor, -count)
-        if given.is_floor:
-            del self.holdings[given.name]
+        if given.ask.kind.is_floor:
+            del self.holdings[given.ask.name]
             self.line.leave(holding.workload)
             self.line.join(holding.workload, given.queue)
             self._changed(given.queue)
@@ -128,7 +129,7 @@ class Fill:
             return
         stays = []
         for given in self.given_in[queue.index]:
-            if given.name == workload.name:
+            if given.ask.name == workload.name:
                 given.undone = True
                 self.ledger.grant(queue, given.placement.need, -1)
             else:
@@ -153,6 +154,7 @@ class Fill:
     def _changed(self, queue: TreeNode) -> None:
         self.line.changed(queue)
         self.moved.add(queue)
+        self.moves[queue.index] += 1
 
     def _can_ever_fit(self, ask: Ask) -> bool:
         return can_ever_fit(ask, self._empty, self.holdings.get(ask.name))

@@ -42,6 +42,8 @@ class Mending:
         self._disturbed: dict[TreeNode, None] = {}
         self._lasts: dict[TreeNode, tuple[int, Given | None]] = {}
         """What was given last below a ClusterQueue, as of how many changes there."""
+        self._ages: dict[TreeNode, tuple[int, int]] = {}
+        """How old what a Queue was given last is, as of how many moves there."""
         self._tight_from: int | None = None
         """How many had been given when somebody first did not fit."""
 
@@ -65,7 +67,7 @@ class Mending:
         self._tight_from = None
         while ask := fill.line.next():
             assert ask.row.only is not None
-            if self._tight_from is None and self._is_tight(ask.queue.root):
+            if self._tight_from is None and not fill.line.has_room_for_all and self._is_tight(ask.queue.root):
                 self._tight_from = len(fill.given)
             fill.grant(ask, ask.row.only)
 
@@ -147,7 +149,15 @@ class Mending:
                 return -1
             if self.ledger.share_without(node, last.placement.need) == now:
                 raise _UnclearError
-            return last.created
+            return last.ask.created
+        moves = self.fill.moves[node.index]
+        as_of, age = self._ages.get(node, (-1, 0))
+        if as_of != moves:
+            age = self._age_of(node, now)
+            self._ages[node] = (moves, age)
+        return age
+
+    def _age_of(self, node: TreeNode, now: int) -> int:
         run: list[Given] = []
         for given in reversed(self.fill.given_in[node.index]):
             run.append(given)
@@ -155,7 +165,7 @@ class Mending:
                 break
             if len(run) > _LONGEST_RUN:
                 raise _UnclearError
-        return max((given.created for given in run), default=-1)
+        return max((given.ask.created for given in run), default=-1)
 
     def _last(self, node: TreeNode) -> Given | None:
         """What was given last below a node."""

@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
-
-from sortedcontainers import SortedList  # type: ignore[import-untyped]
+from typing import NamedTuple
 
 from tidegate.model.resources import Resources
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.places import Place, Places
 from tidegate.scheduler.snapshot import PodSet, Workload
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.flavors import Flavors, Hosting
 from tidegate.scheduler.tree.node import TreeNode
-
-Place = tuple[Any, ...]
-"""Where an ask stands in its row, the smallest first: a floor by age, growth by the workload's own share, then age."""
 
 
 class Part(NamedTuple):
@@ -58,12 +54,13 @@ class Placement:
     need: Need
 
 
-class Row:
+class Row(Places):
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("age_at", "asks", "failed", "first", "hosts", "kind", "only", "pieces", "pods", "queue", "rank")
+    __slots__ = ("_ask", "age_at", "failed", "hosts", "kind", "only", "pieces", "pods", "queue", "rank")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
+        super().__init__()
         self.queue = queue
         self.kind = kind
         self.rank = (-kind.priority, not kind.is_floor)
@@ -71,9 +68,6 @@ class Row:
         self.age_at = 0 if kind.is_floor else 1
         """Where in a place the age of a workload stands, its name behind it."""
         self.pods = sum(part.pods for part in kind.parts)
-        self.asks: SortedList = SortedList()
-        self.first: Place | None = None
-        """The first of them."""
         self.failed = False
         """Its first was looked at and does not fit: nobody of this row does, for now."""
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)
@@ -84,6 +78,20 @@ class Row:
             self.only = placed(self, [options[0][0] for options in self.hosts])
         self.pieces = [[self.only.need]] if self.only else [*map(self._pieces, kind.parts, self.hosts)]
         """For every part what must fit at once, one of these at least: all of it, or where it can be split one pod."""
+        self._ask: Ask | None = None
+
+    def only_ask(self) -> Ask:
+        """The ask of its first, where there is no choice of flavors."""
+        ask = self._ask
+        if ask is None or ask.place is not self.first:
+            assert self.only is not None
+            assert self.first is not None
+            ask = self._ask = Ask(self, self.first, self.only.need)
+        return ask
+
+    def let_go(self) -> None:
+        """Nobody stands in it any more: it is not kept by what it keeps."""
+        self._ask = None
 
     def _pieces(self, part: Part, options: tuple[tuple[str, Need], ...]) -> list[Need]:
         if not part.splits:

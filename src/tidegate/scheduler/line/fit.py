@@ -15,7 +15,7 @@ from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.ledger import Ledger
 
 _MOST_TRIES = 512
-_MOST_CHOICES = 16
+MOST_CHOICES = 16
 
 
 def place(row: Row, ledger: Ledger, *, held: bool = False) -> Placement | None:
@@ -38,7 +38,7 @@ def in_one_flavor_each(row: Row) -> list[Placement]:
     if row.only is not None:
         return [row.only]
     ways = product(*(tuple(flavor for flavor, _ in options) for options in row.hosts))
-    return [placed(row, flavors) for flavors in islice(ways, _MOST_CHOICES)]
+    return [placed(row, flavors) for flavors in islice(ways, MOST_CHOICES)]
 
 
 class _Search:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.snapshot import Instant, Workload
+from tidegate.scheduler.snapshot import NO_ENTRIES, Counts, Instant, Workload
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.node import TreeNode
 
@@ -32,9 +31,15 @@ class Holding:
         self.admitted = workload.admitted_at is not None and not afresh
         self.new = False
         """Admitted by this very plan."""
-        self.present = [{} if afresh else pod_set.present for pod_set in workload.pod_sets]
-        self.granted: list[dict[str, int]] = [{} if afresh else dict(one.granted) for one in workload.pod_sets]
-        self.held: list[dict[str, int]] = [{} if afresh else dict(one.held) for one in workload.pod_sets]
+        pod_sets = workload.pod_sets
+        if afresh:
+            self.present: list[Counts] = [NO_ENTRIES] * len(pod_sets)
+            self.granted: list[dict[str, int]] = [{} for _ in pod_sets]
+            self.held: list[dict[str, int]] = [{} for _ in pod_sets]
+        else:
+            self.present = [one.present for one in pod_sets]
+            self.granted = [dict(one.granted) if one.granted else {} for one in pod_sets]
+            self.held = [dict(one.held) if one.held else {} for one in pod_sets]
         self.since = now if workload.admitted_at is None else workload.admitted_at
         """When it was admitted."""
         self.listed = False
@@ -61,9 +66,10 @@ class Holding:
 
     @property
     def weight(self) -> tuple[int, int, int, str]:
-        """Who of a Queue gives way first: lowest priority, then newest."""
+        """The lightest gives way last: lowest priority first, then the newest; of equals the last by name, since the
+        first by name came in first."""
         workload = self.workload
-        return (workload.priority, -self.since, -workload.created, workload.name)
+        return (-workload.priority, self.since, workload.created, workload.name)
 
     def surplus(self, index: int) -> int:
         """Pods above the floor."""
@@ -94,10 +100,8 @@ class Holding:
     def was_impatient(self) -> bool:
         """Whether it was admitted because it had lost patience, perhaps beyond what its queue deserves. Its floor is
         then safe from those who deserve more: they would take it back at once, and it would wait for ever."""
-        queue = self.queue
-        if queue is None or queue.rules.ordering is Ordering.STRICT:
-            return False
-        return self.since - self.workload.waits_since > queue.rules.patience.seconds
+        waited = self.since - self.workload.waits_since
+        return self.queue is not None and self.queue.patience is not None and waited > self.queue.patience
 
     def need(self) -> Need:
         """All it holds."""

@@ -13,10 +13,11 @@ from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.line.asks import Ask, Kind, Place, Row, floor_kind, floor_place, growth
+from tidegate.scheduler.line.asks import Ask, Kind, Row, floor_kind, floor_place, growth
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings, under
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.places import Place
 from tidegate.scheduler.line.turns import Turns
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Workload
@@ -42,6 +43,7 @@ class Line:
         self._turns = Turns(tree, ledger, policies, self._ceilings, self._head)
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
         self._heaps: list[list[Any]] = [[] for _ in range(tree.size)]
+        self._strict = [node.is_queue and node.rules.ordering is Ordering.STRICT for node in tree.in_order]
         self._offers = 0
         self._floors: dict[str, Row] = {}
         self._growth: dict[str, list[tuple[Row, Place]]] = {}
@@ -61,6 +63,11 @@ class Line:
     def __bool__(self) -> bool:
         """Whether anybody stands in it."""
         return bool(self._floors or self._growth)
+
+    @property
+    def has_room_for_all(self) -> bool:
+        """Whether, when it was last said who is next, anybody in line would have fitted in their place."""
+        return self._turns.ceiling is self._ceilings.none
 
     # ── who asks ──
 
@@ -117,12 +124,9 @@ class Line:
         self.changed(ask.queue)
 
     def _add(self, row: Row, at: Place) -> None:
-        row.asks.add(at)
-        if row.first is None or at < row.first:
-            row.first = at
-            if not row.failed:
-                self._offer(row)
-                self.changed(row.queue)
+        if row.add(at) and not row.failed:
+            self._offer(row)
+            self.changed(row.queue)
 
     def _offer(self, row: Row) -> None:
         """Its first is somebody else, or may be looked at again."""
@@ -138,21 +142,19 @@ class Line:
 
     def _remove(self, row: Row, at: Place) -> None:
         if row.first != at:
-            row.asks.remove(at)
+            row.remove(at)
             return
         self._remove_first(row)
         if row.first is None or not row.failed:
             self.changed(row.queue)
 
     def _remove_first(self, row: Row) -> None:
-        asks = row.asks
-        asks.pop(0)
-        if asks:
-            row.first = asks[0]
+        row.remove_first()
+        if row.first is not None:
             if not row.failed:
                 self._offer(row)
             return
-        row.first = None
+        row.let_go()
         del self._rows[row.queue.index][row.kind]
         self._ceilings.count(row, -1)
         self._ending.pop(row, None)
@@ -229,25 +231,25 @@ class Line:
 
     def _head(self, queue: TreeNode, ceiling: Ceiling) -> Ask | None:
         """The first ask of a Queue that is worth looking at."""
-        if queue.parent is not None and queue.parent.index in self._blocked:
+        if self._blocked and queue.parent is not None and queue.parent.index in self._blocked:
             return None
-        if queue.rules.ordering is Ordering.STRICT:
+        if self._strict[queue.index]:
             return self._first_of_strict(queue)
         row = self._first_open(queue)
         if row is None:
             return None
         # The first of all, if it fits, is nobody's to pass.
-        if (ceiling is self._ceilings.none and row.only is not None and not queue.capped) or self._fits(row, ceiling):
-            return self._ask(row, True)
-        return self._first_of_many(queue, ceiling)
+        if ceiling is self._ceilings.none and row.only is not None and not queue.capped:
+            return row.only_ask()
+        return self._ask(row, True) if self._fits(row, ceiling) else self._first_of_many(queue, ceiling)
 
     def _first_open(self, queue: TreeNode) -> Row | None:
         """The first row that was not looked at in vain; entries that are out of date are dropped."""
         heap = self._heaps[queue.index]
         while heap:
-            if _is_current(heap[0]):
-                found: Row = heap[0][3]
-                return found
+            _, place, _, row = heap[0]
+            if row.first is place and not row.failed:
+                return row  # type: ignore[no-any-return]
             heappop(heap)
         return None
 
@@ -264,22 +266,25 @@ class Line:
 
     def _first_of_many(self, queue: TreeNode, ceiling: Ceiling) -> Ask | None:
         """The first that fits, or the first that does not but may hope, whose turn comes first."""
-        fitting: list[Row] = []
-        hopeful: list[Row] = []
+        first: Row | None = None
+        hopeful: Row | None = None
         hopes: Callable[[Row], bool] | None = None
         for row in self._rows[queue.index].values():
             if row.failed:
                 continue
             if self._fits(row, ceiling):
-                fitting.append(row)
+                if first is None or _order(row) < _order(first):
+                    first = row
+            elif hopeful is not None and _order(hopeful) < _order(row):
+                continue
             elif self._room_is_held and row in self._ending:
-                hopeful.append(row)
+                hopeful = row
             elif self._hopes is not None:
                 hopes = hopes or self._hopes(queue)
                 if hopes(row):
-                    hopeful.append(row)
-        fits = self._ask(min(fitting, key=_order), True) if fitting else None
-        might = self._ask(min(hopeful, key=_order), False) if hopeful else None
+                    hopeful = row
+        fits = self._ask(first, True) if first else None
+        might = self._ask(hopeful, False) if hopeful else None
         if fits is None or might is None:
             return fits or might
         # One that does not fit keeps its own, later turn; before those it stands behind it has none.
@@ -295,7 +300,9 @@ class Line:
 
     def _ask(self, row: Row, fits: bool) -> Ask:
         """The first of a row, weighed by what it takes where it fits, or else in the flavors it would like best."""
-        placement = row.only or (place(row, self.ledger) if fits else None) or first_choice(row)
+        if row.only is not None:
+            return row.only_ask()
+        placement = (place(row, self.ledger) if fits else None) or first_choice(row)
         assert row.first is not None
         return Ask(row, row.first, placement.need if placement else ())
 

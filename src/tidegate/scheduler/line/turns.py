@@ -57,13 +57,18 @@ class Turns:
         self._forgotten = [0] * tree.size
         """How many changes are not in the list any more."""
         self._placed = 0
+        self.ceiling = ceilings.none
+        """What stood above the ask that was next."""
 
     def next(self) -> Ask | None:
         """Whose turn it is."""
         for root in self.tree.roots:
-            ask = self._first(root, self._ceilings.over(root))
-            if ask is not None:
-                return ask
+            above = self._ceilings.over(root)
+            ceiling = self._ceilings.at(root, above) if self._bounded[root.index] else above
+            foremost = self._foremost(root, ceiling)
+            if foremost is not None:
+                self.ceiling = ceiling
+                return foremost[3]
         return None
 
     def changed(self, queue: TreeNode) -> None:
@@ -95,15 +100,21 @@ class Turns:
         return None if foremost is None else foremost[3]
 
     def _foremost(self, node: TreeNode, ceiling: Ceiling) -> _Place | None:
-        view = self._views[node.index].get(ceiling) or self._open(node, ceiling)
+        index = node.index
+        view = self._views[index].get(ceiling) or self._open(node, ceiling)
         heap, places = view.heap, view.places
+        bounded, is_drf = self._bounded, self._policies[index] is None
         for child in self._missed(node, view):
-            ask = self._first(child, ceiling)
+            if child.is_queue and not bounded[child.index]:
+                ask = self._head(child, ceiling)
+            else:
+                ask = self._first(child, ceiling)
             if ask is None:
                 places.pop(child, None)
                 continue
             self._placed += 1
-            place = places[child] = (self._key(child, ask), self._placed, child, ask)
+            key = self._by_share(child, ask) if is_drf else self._by_policy(child, ask)
+            place = places[child] = (key, self._placed, child, ask)
             if heap and heap[0][2] is child:  # Nearly always: it is whoever was served.
                 heapreplace(heap, place)
             else:
@@ -141,14 +152,16 @@ class Turns:
             return (changes[-1],)
         return dict.fromkeys(changes[seen - forgotten :])
 
-    def _key(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
+    def _by_share(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
         """Where a child stands among its siblings, with the ask that is next below it."""
+        if ask.kind.impatient:
+            return (self.ledger.shares[node.index], ask.created, node.name)
+        return (self.ledger.share_with(node, ask.need), ask.created, node.name)
+
+    def _by_policy(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
+        """The same where a policy decides."""
         assert node.parent is not None
         now = self.ledger.shares[node.index]
-        policy = self._policies[node.parent.index]
-        if policy is None:
-            share = now if ask.row.kind.impatient else self.ledger.share_with(node, ask.need)
-            return (share, ask.created, node.name)
         granted = self.ledger.share_with(node, ask.need)
         share = now if ask.row.kind.impatient else granted
         unit = node.parent.unit
@@ -164,7 +177,7 @@ class Turns:
             is_floor=ask.kind.is_floor,
         )
         # What stays inside a guarantee comes first, whatever the policy: it would be none otherwise.
-        return (granted > 0, policy.order(candidate), ask.created, node.name)
+        return (granted > 0, self._policies[node.parent.index].order(candidate), ask.created, node.name)
 
 
 def _policy(node: TreeNode, policies: Policies) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
@@ -102,20 +102,22 @@ class Books:
         if present and (left := holding.going(index, flavor) - going):
             self.ledger.go(holding.queue, pod, left, fresh=True)
 
-    def of(self, queue: TreeNode) -> Iterable[Holding]:
+    def of(self, queue: TreeNode) -> Iterator[Holding]:
         """The workloads of a Queue that hold something, who gives way first coming first."""
         if queue not in self._unsorted:
-            return ()
-        found: Iterable[Holding] = self._by_queue[queue]
+            return
         if self._unsorted[queue]:
             self._by_queue[queue].update(self._unsorted[queue].values())
             self._unsorted[queue].clear()
-        return found
+        yield from reversed(self._by_queue[queue])
 
-    def with_surplus(self, queue: TreeNode) -> Iterable[Holding]:
+    def with_surplus(self, queue: TreeNode) -> Iterator[Holding]:
         """Of these, the ones that hold more than their floor."""
-        found: Iterable[Holding] = self._with_surplus.get(queue, ())
-        return found
+        yield from reversed(self._with_surplus.get(queue, ()))
+
+    def has_surplus(self, queue: TreeNode) -> bool:
+        """Whether there are any such."""
+        return bool(self._with_surplus.get(queue))
 
     def below(self, node: TreeNode) -> Iterator[Holding]:
         """The workloads of a node that hold something."""

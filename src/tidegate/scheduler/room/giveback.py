@@ -68,6 +68,12 @@ class _OverQuota:
         held = sum(ledger.granted[at.index][axis] for axis in lack.axes)
         return lack.limited or held > at.most[lack.axes[0]] or not ledger.keeps_all(node, lack.axes)
 
+    def above(self, node: TreeNode, floors: bool) -> int:
+        """Surplus goes from who is most above what they deserve of what is left. Of floors the newest goes, whosesoever
+        it is; only what is inside a guarantee stays as long as others have more."""
+        share = self.draft.ledger.shares[node.index]
+        return min(share, 1) if floors else share - self.draft.deserved.share(node)
+
     def permit(self, _holding: Holding, _need: Need, _floor: bool) -> Rule:
         return Rule.OVER_QUOTA
 

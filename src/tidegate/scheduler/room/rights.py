@@ -27,12 +27,13 @@ from collections.abc import Callable, Iterator
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.line.asks import Ask, Placement, Row
-from tidegate.scheduler.line.fit import in_one_flavor_each, place
+from tidegate.scheduler.line.fit import in_one_flavor_each
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.victims import Victims
+from tidegate.scheduler.room.ways import ways
 from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.ledger import Ledger, Short
 from tidegate.scheduler.tree.node import TreeNode
@@ -40,7 +41,7 @@ from tidegate.scheduler.tree.node import TreeNode
 
 def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
     """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits."""
-    for placement in _ways(ask, empty):
+    for placement in ways(ask.row, draft.ledger, empty):
         rights = _Rights(ask, draft, placement.need)
         if not rights.any or not empty.fits(ask.queue, placement.need):
             continue
@@ -64,11 +65,14 @@ class Hopes:
     def __call__(self, queue: TreeNode) -> Callable[[Row], bool]:
         """Asked of the rows of a Queue."""
         takes_within = _takes_within(queue, self._books)
-        due, share_with = self._deserved.share(queue), self._books.ledger.share_with
+        ledger, due = self._books.ledger, self._deserved.share(queue)
+        share_with, is_above = ledger.share_with, ledger.shares[queue.index] > due
 
         def hopes(row: Row) -> bool:
             if row.kind.impatient or (takes_within and row.kind.is_floor):
                 return True
+            if is_above:
+                return False
             if row.only is not None:
                 return share_with(queue, row.only.need) <= due
             return any(share_with(queue, way.need) <= due for way in in_one_flavor_each(row))
@@ -78,14 +82,7 @@ class Hopes:
 
 def _takes_within(queue: TreeNode, books: Books) -> bool:
     """Whether a floor might take something in its own Queue."""
-    return queue.rules.preemption.within_queue is not WithinQueue.NEVER or any(books.with_surplus(queue))
-
-
-def _ways(ask: Ask, empty: Ledger) -> Iterator[Placement]:
-    """Flavors in order; then, for pods that may be split, as they would stand if nobody else were there."""
-    yield from in_one_flavor_each(ask.row)
-    if ask.row.only is None and any(part.splits for part in ask.kind.parts) and (split := place(ask.row, empty)):
-        yield split
+    return queue.rules.preemption.within_queue is not WithinQueue.NEVER or books.has_surplus(queue)
 
 
 def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool:
@@ -126,7 +123,7 @@ class _Rights:
             if node.parent is not None and draft.ledger.share_with(node, need) > draft.deserved.share(node):
                 break
             self.modest.add(node)
-        # Nobody outside of this node can be asked to give way.
+        # Nobody outside of this node can be asked to give way: where their path meets the asker's, all below is modest.
         self.scope = ask.queue.path[min(len(self.modest), len(ask.queue.path) - 1)]
 
         self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
@@ -151,13 +148,15 @@ class _Rights:
             if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
                 yield child
 
+    def above(self, node: TreeNode, _floors: bool) -> int:
+        """How far a node is above what it deserves."""
+        return self.draft.ledger.shares[node.index] - self.draft.deserved.share(node)
+
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
         assert holding.queue is not None
         if holding.queue is self.ask.queue:
             return self._within(holding, floor)
-        if not all(node in self.modest for node in self.ask.queue.meets(holding.queue)):
-            return None
         if not floor or (self.across is AcrossQueues.FAIR_SHARE and not holding.was_impatient):
             apart = holding.queue.meets(self.ask.queue)
             if all(self._stays_above(node, need) for node in apart):

@@ -1,13 +1,15 @@
 """Victims: from whom room is taken, in which order, one unit at a time.
 
 Order: surplus before floors, the node most above what it deserves, lowest priority, newest. The tree is gone down from
-the top, at every level into the child that is most above first, so that finding the next unit looks at the children of
-a few nodes and never at all workloads.
+the top, at every level into the child that is most above first (those that are so equally are merged), so that finding
+the next unit looks at the children of a few nodes and never at all workloads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from heapq import merge
+from operator import attrgetter
 from typing import Protocol
 
 from tidegate.scheduler.line.holding import Holding
@@ -20,12 +22,17 @@ from tidegate.scheduler.tree.node import TreeNode
 Unit = list[tuple[int, str, int]]
 """Pods that go together: index of the pod set, flavor, count."""
 
+_weight = attrgetter("weight")
+
 
 class Rights(Protocol):
     """What may be taken."""
 
     def below(self, node: TreeNode) -> Iterable[TreeNode]:
         """The children of a node from which anything might be taken at all."""
+
+    def above(self, node: TreeNode, floors: bool) -> int:
+        """How far a node is above what it deserves, as far as that decides who gives surplus, or `floors`, first."""
 
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
@@ -42,29 +49,26 @@ class Victims:
     def take(self, below: TreeNode, short: Collection[Short]) -> Taken | None:
         """Take the next unit below a node that helps and may be taken; None when there is no more."""
         wanted = {axis for lack in short for axis in lack.axes}
-        queues = list(self._queues(below))
-        for queue in queues:
-            for holding in self.draft.books.with_surplus(queue):
-                if (taken := self._shrink(holding, wanted)) is not None:
-                    return taken
-        for queue in queues:
-            refused: set[Hashable] = set()
-            for holding in self.draft.books.of(queue):
-                if (taken := self._evict(holding, wanted, refused)) is not None:
-                    return taken
+        for holding in self._candidates(below, floors=False):
+            if (taken := self._shrink(holding, wanted)) is not None:
+                return taken
+        refused: set[Hashable] = set()
+        for holding in self._candidates(below, floors=True):
+            if (taken := self._evict(holding, wanted, refused)) is not None:
+                return taken
         return None
 
-    def _queues(self, node: TreeNode) -> Iterator[TreeNode]:
-        """The Queues below a node that might give: at every level those most above what they deserve first."""
+    def _candidates(self, node: TreeNode, *, floors: bool) -> Iterator[Holding]:
+        """The workloads below a node that might give, in the order of victims."""
         if node.is_queue:
-            yield node
+            yield from self.draft.books.of(node) if floors else self.draft.books.with_surplus(node)
             return
-        ledger, deserved = self.draft.ledger, self.draft.deserved
-        most_above_first = sorted(
-            self.rights.below(node), key=lambda one: (deserved.share(one) - ledger.shares[one.index], one.name)
-        )
-        for child in most_above_first:
-            yield from self._queues(child)
+        above: dict[int, list[TreeNode]] = {}
+        for child in self.rights.below(node):
+            above.setdefault(self.rights.above(child, floors), []).append(child)
+        for _, equals in sorted(above.items(), reverse=True):
+            each = [self._candidates(child, floors=floors) for child in equals]
+            yield from merge(*each, key=_weight, reverse=True)
 
     def _shrink(self, holding: Holding, wanted: set[int]) -> Taken | None:
         if not holding.admitted or holding.workload.name == self.needed_by:
@@ -80,7 +84,7 @@ class Victims:
             return None
         need = holding.need()
         # What is refused to one is refused to all like it; a queue may have thousands of them.
-        like = (need, holding.workload.priority, holding.was_impatient)
+        like = (holding.queue, need, holding.workload.priority, holding.was_impatient)
         if like in refused or not any(axis in wanted for axis, _ in need):
             return None
         rule = self.rights.permit(holding, need, True)

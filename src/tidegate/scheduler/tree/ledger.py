@@ -69,6 +69,7 @@ class Ledger:
         self.going = [[0] * width for _ in range(nodes)]
         self.fresh = [[0] * width for _ in range(nodes)]
         """The part of `going` whose grant was taken back in this very cycle."""
+        self._freshened: set[TreeNode] = set()
         self.held = [[0] * width for _ in range(nodes)]
         self.reserved = [[0] * width for _ in range(nodes)]
         self._none = [[0] * width] * nodes
@@ -94,15 +95,26 @@ class Ledger:
         self._news.add(queue)
         if not self._one_flavor:
             self._grant_of_several(queue, need, times)
-            return
+        elif times == 1:
+            self._charge(queue, need)
+        else:
+            shares = self.shares
+            for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
+                for axis, amount in need:
+                    granted[axis] += amount * times
+                shares[index] = _largest(map(sub, granted, guarantee), scale)
+
+    def _charge(self, queue: TreeNode, need: Need) -> None:
+        """What is added can only raise a share: nothing but what is added is looked at."""
         shares = self.shares
         for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
-            share = shares[index] if times > 0 else 0
+            share = shares[index]
             for axis, amount in need:
-                granted[axis] = after = granted[axis] + amount * times
-                if times > 0 and (part := (after - guarantee[axis]) * scale[axis]) > share:
+                granted[axis] = after = granted[axis] + amount
+                part = (after - guarantee[axis]) * scale[axis]
+                if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
                     share = part
-            shares[index] = share if times > 0 else _largest(map(sub, granted, guarantee), scale)
+            shares[index] = share
 
     def _grant_of_several(self, queue: TreeNode, need: Need, times: int) -> None:
         resource, shares = self.tree.axes.resource, self.shares
@@ -151,7 +163,8 @@ class Ledger:
         if self._one_flavor:
             for axis, amount in need:
                 part = (granted[axis] + amount - guarantee[axis]) * scale[axis]
-                most = max(most, part)
+                if part > most:  # noqa: PLR1730 - this is asked thousands of times a cycle
+                    most = part
             return most
         excess, resource = self._excess[index], self.tree.axes.resource
         total: dict[int, int] = {}
@@ -199,6 +212,7 @@ class Ledger:
         _along(self.going, queue, need, times)
         if fresh:
             _along(self.fresh, queue, need, times)
+            self._freshened.add(queue)
         self._unusable_anywhere += sum(amount for _, amount in need) * times
 
     def reserve(self, node: TreeNode, need: Need, times: int = 1) -> None:
@@ -256,8 +270,10 @@ class Ledger:
 
     def nothing_is_fresh(self) -> None:
         """A cycle is over."""
-        for amounts in self.fresh:
-            amounts[:] = [0] * len(amounts)
+        for queue in self._freshened:
+            for node in queue.path:
+                self.fresh[node.index] = [0] * len(self.fresh[node.index])
+        self._freshened.clear()
 
     def shortfalls(self, queue: TreeNode, need: Need, *, held: bool = False) -> Iterator[Short]:
         """Every place where it does not fit, nearest to the Queue first."""

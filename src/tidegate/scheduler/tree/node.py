@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import lcm
 
-from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Stop
+from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering, Stop
 from tidegate.scheduler.tree.cells import Axes, Cells
 
 NO_BOUND = 1 << 200
@@ -75,6 +75,11 @@ class TreeNode:
         return self.parent.rules
 
     @cached_property
+    def patience(self) -> int | None:
+        """After how many seconds room is held for an ask; None where nobody passes anybody anyway."""
+        return None if self.rules.ordering is Ordering.STRICT else self.rules.patience.seconds
+
+    @cached_property
     def stop(self) -> Stop:
         """The strictest of its own stop and those above."""
         stops = {node.spec.stop for node in self.path if node.spec is not None}
@@ -116,5 +121,5 @@ class TreeNode:
 
     def meets(self, other: TreeNode) -> tuple[TreeNode, ...]:
         """The nodes of this path below the lowest node that is on the other's path too, this node first."""
-        shared = set(other.path)
-        return tuple(node for node in self.path if node not in shared)
+        theirs = other.path
+        return tuple([node for node in self.path if node not in theirs])

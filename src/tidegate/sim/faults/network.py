@@ -1,7 +1,7 @@
 """The wire between one operator and the server, and everything that can go wrong on it.
 
 A request once sent is the network's: it may arrive though its sender heard of a failure, or is dead. What arrives, does
-so within `LATEST_S`; whoever starts anew after a kill starts later than that, as processes do.
+so within `LATEST_S` of when it is due; whoever starts anew after a kill starts later than that, as processes do.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import msgspec
 from tidegate.kube.wire import Object, Request, Response, Transport
 
 LATEST_S = 0.4
+SLOWEST_S = 0.2
+"""So long a request takes to arrive at most, where it does not arrive late."""
 _SLOW_S = 0.02
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
 

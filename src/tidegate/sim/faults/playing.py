@@ -17,7 +17,7 @@ from tidegate.sim.faults.laws.witness import Witness
 from tidegate.sim.faults.life.nodes import Nodes
 from tidegate.sim.faults.life.people import People
 from tidegate.sim.faults.loop import VirtualLoop, run
-from tidegate.sim.faults.network import Weather
+from tidegate.sim.faults.network import SLOWEST_S, Weather
 from tidegate.sim.faults.operators import Operators
 from tidegate.sim.faults.server import SimulatedServer, a_folder
 
@@ -75,7 +75,7 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     weather = Weather(
         requests=chance.choice((6, 15, 40)),
         events=chance.choice((6, 15, 40)),
-        latency_s=chance.choice((0.002, 0.02, 0.2)),
+        latency_s=chance.choice((0.002, 0.02, SLOWEST_S)),
     )
     doors, flavors = chance.random() < 0.5, chance.choice((("default",), ("fast", "slow")))
     server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors)

@@ -86,7 +86,7 @@ def _apply_workload(name: str, value: Workload, world: World) -> None:
         group.count, group.max_count, group.step = pod_set.count, pod_set.max_count, pod_set.step
         # A floor that is not stated is `count` at creation, and stays when only `count` changes.
         group.floor = pod_set.floor if pod_set.min_count is not None or pod_set.name not in before else group.floor
-        group.requests = pod_set.requests
+        group.requests, group.mixes, group.node_selector = pod_set.requests, pod_set.mixes, dict(pod_set.node_selector)
         groups.append(group)
     if there is None:
         there = Application(name=name, queue=queue, created=world.now, pod_groups=groups)
@@ -160,6 +160,9 @@ def taint(raw: object, field: tuple[str | int, ...]) -> Taint:
 
 
 def _is_ready(manifest: Mapping[str, Any]) -> bool:
+    """Whether pods may go there: it is ready, and not cordoned."""
+    if _mapping(manifest, "spec").get("unschedulable"):
+        return False
     conditions = _items(_mapping(manifest, "status"), "conditions", "status")
     return all(
         str(one.get("status")) == "True"

@@ -153,7 +153,8 @@ class _Reader:
         if not path.is_file():
             raise self.document.refuse(field, f'there is no file "{name}" beside this one; check its name')
         for document in documents(path):
-            yield self._thing(document.value, document, ())
+            for place, manifest in _manifests(document.value):
+                yield self._thing(manifest, document, place)
 
     def _thing(self, manifest: object, document: Document, field: Field) -> Thing:
         try:
@@ -165,6 +166,15 @@ class _Reader:
         else:
             self.names.add(found.kind, found.name)
         return found
+
+
+def _manifests(value: object) -> Iterator[tuple[Field, object]]:
+    """A manifest, or those of a List, as `kubectl get -o yaml` writes it."""
+    items = value.get("items") if isinstance(value, dict) and value.get("kind") == "List" else None
+    if isinstance(items, list):
+        yield from ((("items", index), item) for index, item in enumerate(items))
+    else:
+        yield (), value
 
 
 def _put(node: Node, world: World) -> None:

@@ -16,6 +16,8 @@ from tidegate.sim.world.application import Application
 from tidegate.sim.world.happenings import Happening, counted
 from tidegate.sim.world.pods import Batch, Phase, PodGroup
 
+NAME_LABEL = "kubernetes.io/metadata.name"
+
 
 @dataclass(frozen=True, slots=True)
 class Delays:
@@ -60,9 +62,15 @@ class World:
             flavors=dict(self.flavors),
             cluster_queues=dict(self.cluster_queues),
             queues=dict(self.queues),
-            namespaces=dict(self.namespaces),
+            namespaces=self._labelled_namespaces(),
             workloads=(*there, *(application.view() for application in self.leaving)),
         )
+
+    def _labelled_namespaces(self) -> dict[str, Mapping[str, str]]:
+        """Those that were written down, and those that Queues are in; each has its name as a label, as Kubernetes
+        gives it."""
+        names = {*self.namespaces, *(queue.partition("/")[0] for queue in self.queues)}
+        return {name: {NAME_LABEL: name, **self.namespaces.get(name, {})} for name in sorted(names)}
 
     def tell(self, what: str, who: str, detail: str = "") -> None:
         self.timeline.append(Happening(self.now, what, who, detail))

@@ -236,7 +236,10 @@ class Keeper:
 
     def _hear_init(self, each: Container) -> bool:
         """Takes one piece of news from a container's init; false when there is none."""
-        message = each.control.recv(1 << 16)
+        try:
+            message = each.control.recv(1 << 16)
+        except ConnectionResetError:
+            return True  # It ended with something of ours unheard; what it said before comes next.
         if not message:
             with contextlib.suppress(KeyError):
                 self._poll.unregister(each.control.fileno())

@@ -13,6 +13,7 @@ from tidegate.workloads import PodFacts, pod_facts
 
 Part = tuple[str, str]
 """Pod set and flavor."""
+_REMEMBERED_S = 120.0
 
 
 @dataclass(slots=True)
@@ -34,18 +35,33 @@ class Using:
     off may still go by a Workload that people have deleted, and keeps its room."""
     loose: dict[Part, int] = field(default_factory=dict)
     """What its application may make at any moment."""
+    _before: list[tuple[float, dict[Part, int]]] = field(default_factory=list)
+    """What might start once, and until when."""
 
-    def look(self, raw: Object | None, pods: Iterable[Object], loose: Mapping[Part, int], *, heard: bool) -> None:
+    def look(
+        self, raw: Object | None, pods: Iterable[Object], loose: Mapping[Part, int], *, now: float, heard: bool
+    ) -> None:
         """Take over what there is now; `heard`: everybody has, if it is gone."""
         if heard and not (self.present or self.granted or self.loose):
             self.most.clear()
+        free = self.free
         self._grants(raw)
+        if free != self.free:
+            self._before = [(until, each) for until, each in self._before if until > now - _REMEMBERED_S]
+            self._before.append((now, free))
         self._pods([(pod, pod_facts(pod)) for pod in pods])
         for part, count in self.free.items():
             self.most[part] = max(count, self.most.get(part, 0))
-        self.loose = {
-            part: min(count, self.most.get(part, 0), self._wanted.get(part[0], count)) for part, count in loose.items()
-        }
+        self.loose = {part: min(self.useful(part, count), self.most.get(part, 0)) for part, count in loose.items()}
+
+    def useful(self, part: Part, count: int) -> int:
+        """Of so many pods, those that have something left to do."""
+        return min(count, self._wanted.get(part[0], count))
+
+    def might_start(self, part: Part, since: float) -> int:
+        """The most that might start at any moment since then."""
+        lately = (free.get(part, 0) for until, free in self._before if until >= since)
+        return max([self.free.get(part, 0), *lately])
 
     def _grants(self, raw: Object | None) -> None:
         self.granted, self.free, self._wanted = {}, {}, {}

@@ -1,8 +1,8 @@
 """Judges every commit of the server's log, before anybody else hears of it.
 
     1  no quota, limit or capacity is over-committed: neither by what is granted nor by what exists
-    2  nothing starts that is not granted: no Workload ever has more pods than might start
-    3  a floor is granted whole or not at all
+    2  nothing starts that is not granted: no pod starts and no Job is let go beyond what might start as that was sent
+    3  a floor is granted whole or not at all, by the size that was seen
     4  nothing is admitted twice: an admission stands until an eviction, and no place of a QueueJob has two pods
 
 Whoever lowers a quota or takes a node away over-commits it, and the operator hears of that when it does. So an amount
@@ -28,7 +28,9 @@ from tidegate.local.store import Change
 from tidegate.model.codec import read
 from tidegate.model.jobs import builtin
 from tidegate.model.kinds import Workload
+from tidegate.model.kinds.shape import MOST_PODS
 from tidegate.sim.faults.laws.using import Part, Using
+from tidegate.sim.faults.network import LATEST_S, SLOWEST_S
 from tidegate.sim.laws.commitments import over_committed
 from tidegate.sim.laws.quota import Amounts, QuotaTree, add
 from tidegate.workloads import WORKLOAD, asks_as, let_go, pod_facts, workload_name
@@ -38,7 +40,7 @@ _CONFIG = ("core/nodes/", "tidegate.dev/resourceflavors/", "tidegate.dev/cluster
            "core/namespaces/")  # fmt: skip
 _UNHEARD_S = 90.0
 """So long at most an operator may not have heard of what people did."""
-_UNDER_WAY_S = 1.0
+_UNDER_WAY_S = LATEST_S + SLOWEST_S
 """What is sent arrives within this, or never."""
 
 Sums = dict[str, Amounts]
@@ -59,6 +61,8 @@ class Witness:
         """When a Workload was last granted something."""
         self._granted: dict[str, dict[str, int]] = {}
         """What was last said to be granted, by Workload and pod set."""
+        self._sizes: dict[str, dict[int, dict[str, int]]] = {}
+        """Floors by Workload, generation and pod set."""
         self._trees: list[tuple[float, QuotaTree]] = []
         self.breaches: list[str] = []
         self.commits = 0
@@ -92,6 +96,8 @@ class Witness:
             self._pod(change.row.key, before, None if change.deleted else obj)
         elif prefix == JOBS:
             self._look(_workload_of_job(obj), obj)
+            if before is not None and not change.deleted:
+                self._let_go(_workload_of_job(obj), _loose(before), _loose(obj))
         else:
             self._configure()
 
@@ -147,16 +153,27 @@ class Witness:
         # What was on its way when a grant was taken back may still arrive.
         since, patience_s = (self._gone_at, _UNHEARD_S) if raw is None else (self._held_at, _UNDER_WAY_S)
         heard = self._clock() - since.get(name, -patience_s) >= patience_s
-        using.look(raw, pods, _loose(self._objects[JOBS].get(_job_of(name))), heard=heard)
+        stayed = using.staying
+        loose = _loose(self._objects[JOBS].get(_job_of(name)))
+        using.look(raw, pods, loose, now=self._clock(), heard=heard)
         if queue in ("", using.queue):
             self._grown(name, "granted", grants, Using.grants, cause)
             self._grown(name, "in use", amounts, Using.amounts, cause)
         for part, count in using.staying.items():
-            if count > using.most.get(part, 0):
-                self._say(f"{name} has {count} pods of {part}, and {using.most.get(part, 0)} might start")
+            most = max(using.might_start(part, self._clock() - patience_s), using.loose.get(part, 0))
+            if count > max(stayed.get(part, 0), most):
+                self._say(f"{name} has {count} pods of {part}, and {most} might start")
         if raw is not None:
             self._floors(name, raw)
         self._places(name, pods)
+
+    def _let_go(self, name: str, before: dict[Part, int], after: dict[Part, int]) -> None:
+        """A Job is let go, or made larger, with no more than might start."""
+        using = self._using[name]
+        for part, count in after.items():
+            most = using.might_start(part, self._clock() - _UNDER_WAY_S)
+            if before.get(part, 0) < count and using.useful(part, count) > most:
+                self._say(f"the Job of {name} may make {count} pods of {part}, and {most} might start")
 
     def _grown(self, name: str, what: str, before: Amounts, of: Callable[[Using], Amounts], cause: Object) -> None:
         after = of(self._using[name])
@@ -198,19 +215,21 @@ class Witness:
         return sums
 
     def _floors(self, name: str, raw: Object) -> None:
+        """Judged by the size that whoever granted it says to have seen."""
         workload = read(Workload, raw)
+        size = {each.name: min(each.floor, each.desired) for each in workload.spec.pod_sets}
+        sizes = self._sizes.setdefault(f"{name} {workload.metadata.uid}", {})
+        sizes[workload.metadata.generation] = size
         granted = {each.name: each.granted for each in workload.status.pod_sets}
         before, self._granted[name] = self._granted.get(name), granted
         if granted == before or not any(granted.values()):
             return  # A floor that is raised while it runs is asked for like growth; what was granted stays.
         ended = {each.name: each.count for each in workload.status.reclaimed_pod_set_pods}
         said = {each.type: each for each in workload.status.conditions}.get("Admitted")
-        if said is not None and said.observed_generation != workload.metadata.generation:
-            return  # Its size was changed a moment ago; whoever grants has not seen that yet.
-        for each in workload.spec.pod_sets:
-            least = max(0, min(each.floor, each.desired) - ended.get(each.name, 0))
-            if granted.get(each.name, 0) < least:
-                self._say(f"{name} is granted {granted} pods, and the floor of {each.name} is {least}")
+        for pod_set, floor in sizes.get((said and said.observed_generation) or 0, size).items():
+            least = max(0, floor - ended.get(pod_set, 0))
+            if granted.get(pod_set, 0) < least:
+                self._say(f"{name} is granted {granted} pods, and the floor of {pod_set} is {least}")
 
     # ── law 4 ──
 
@@ -249,10 +268,13 @@ def _job_of(workload: str) -> str:
 
 
 def _loose(job: Object | None) -> dict[Part, int]:
+    """What a Job may make, as it stands: no more than it has left to do."""
     if job is None:
         return {}
     entry = builtin().of({"apiVersion": "batch/v1", "kind": "Job"})
-    return {(name, one.flavor or "default"): one.count for name, one in let_go(entry, job).items()}
+    spec, status = job["spec"], job.get("status") or {}
+    left = spec.get("completions", MOST_PODS) - status.get("succeeded", 0)
+    return {(name, one.flavor or "default"): min(one.count, left) for name, one in let_go(entry, job).items()}
 
 
 def _admitted_at(raw: Object | None) -> str | None:

@@ -91,7 +91,9 @@ class Nodes:
         meta = pod["metadata"]
         await asyncio.sleep(self._chance.random() * _SLOWEST_START_S)
         try:
-            binding = {"metadata": {"name": meta["name"]}, "target": {"kind": "Node", "name": await self._place(pod)}}
+            # The very pod that was meant: another may have its name by now, and would be bound and never run.
+            who = {"name": meta["name"], "uid": meta["uid"]}
+            binding = {"metadata": who, "target": {"kind": "Node", "name": await self._place(pod)}}
             await self._client.create(r.PODS, binding, meta["namespace"], subresource="binding")
             await self._phase(pod, "Running")
             await self._work(pod)
