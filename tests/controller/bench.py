@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
 from tidegate.controller.operator import Operator
+from tidegate.controller.replica import Replica, Settings
 from tidegate.kube.client import Client
 from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.wire import Object, Request, Response, Transport
@@ -57,13 +58,14 @@ class Wire:
 
 
 class Bench:
-    """Two ClusterQueues of two CPUs each, and an operator behind a wire."""
+    """Two ClusterQueues of two CPUs each, and an operator behind a wire; `led` by a lease, as on a cluster."""
 
-    def __init__(self, folder: Path, loop: VirtualLoop) -> None:
+    def __init__(self, folder: Path, loop: VirtualLoop, *, led: bool = False) -> None:
         self.server = SimulatedServer(folder, loop, Random(0))
         self.wire = Wire(self.server.transport)
         self.client = self.server.client
-        self._operator = Operator(Client(self.wire), clock=loop.unix)
+        client = Client(self.wire)
+        self._operator = Replica(client, Settings()) if led else Operator(client, clock=loop.unix)
 
     async def play(self, story: Callable[[Bench], Awaitable[None]]) -> None:
         self.server.start(controllers=False)
@@ -100,4 +102,9 @@ def quota(cpus: int) -> list[Any]:
 
 
 Story = Callable[[Bench], Awaitable[None]]
-Play = Callable[[Story], None]
+
+
+class Play(Protocol):
+    """Tells a story."""
+
+    def __call__(self, story: Story, *, led: bool = False) -> None: ...

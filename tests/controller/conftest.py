@@ -41,8 +41,8 @@ async def house(client: Client) -> AsyncIterator[House]:
 def play() -> Iterator[Play]:
     """Tells a story on a bench of its own, in virtual time."""
 
-    async def main(folder: Path, story: Story, loop: VirtualLoop) -> None:
-        await Bench(folder, loop).play(story)
+    async def main(folder: Path, story: Story, led: bool, loop: VirtualLoop) -> None:
+        await Bench(folder, loop, led=led).play(story)
 
     with a_folder() as folder:
-        yield lambda story: run(partial(main, folder, story))
+        yield lambda story, *, led=False: run(partial(main, folder, story, led))

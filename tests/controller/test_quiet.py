@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.controller.bench import Bench, Play, quota
 from tests.controller.test_refusals import job
 from tidegate.controller.kinds import CLUSTER_QUEUES, WORKLOADS
@@ -31,7 +33,8 @@ async def running(bench: Bench, name: str) -> int:
     return int(found["status"]["podSets"][0]["running"])
 
 
-def test_nothing_is_written_while_nothing_changes(play: Play) -> None:
+@pytest.mark.parametrize("led", [False, True], ids=["alone", "by a lease"])
+def test_nothing_but_the_lease_is_written_while_nothing_changes(play: Play, led: bool) -> None:
     """Work runs, work waits, and an hour passes."""
 
     async def story(bench: Bench) -> None:
@@ -45,9 +48,10 @@ def test_nothing_is_written_while_nothing_changes(play: Play) -> None:
         assert await bench.reason("waits") == "WaitingForQuota"
         bench.wire.writes.clear()
         await asyncio.sleep(3600)
-        assert not bench.wire.writes
+        assert set(bench.wire.writes) <= {"PUT leases"}
+        assert bench.wire.writes["PUT leases"] <= led * 1800
 
-    play(story)
+    play(story, led=led)
 
 
 def test_pods_that_come_are_counted_once_a_second_and_not_one_by_one(play: Play) -> None:
