@@ -243,6 +243,28 @@ def test_pods_of_a_job_whose_controller_was_behind_count_when_it_asks_for_them_a
     assert "has 1 pods" in court.found
 
 
+def test_a_pod_in_the_place_of_one_that_its_job_should_not_have_deleted() -> None:
+    """Seed 346: of three pods one was too many. The controller of the Job had not heard that a fourth had failed, and
+    deleted two; room for one was given away, and then it made another. What it should have deleted counts as ever."""
+    court = Court()
+    two = {**JOB, "spec": {**JOB["spec"], "parallelism": 2}}
+    court.commit(WORKLOADS, workload("job-one", 2, 2, least=0))
+    court.commit(JOBS, two)
+    for number in range(2):
+        court.commit(PODS, pod(f"one-{number}", "job-one", **of_a("Job")))
+    court.commit(WORKLOADS, workload("job-one", 2, 1, least=0))
+    court.commit(JOBS, JOB)
+    going = {"deletionTimestamp": "2026-01-01T12:00:00Z", **of_a("Job")}
+    court.commit(PODS, pod("one-0", "job-one", **going))
+    court.commit(PODS, pod("one-0", "job-one", **going), deleted=True)
+    court.commit(WORKLOADS, workload("two", 1, 1))
+    court.commit(PODS, pod("one-1", "job-one", **going))
+    court.commit(PODS, pod("one-2", "job-one", **of_a("Job")))
+    assert not court.found
+    court.commit(WORKLOADS, workload("three", 1, 1))
+    assert "in use" in court.found
+
+
 def test_a_pod_under_way_as_its_gang_is_deleted() -> None:
     """The QueueJob was deleted, its Workload with it, while the operator's last pod for it was on its way."""
     court = Court()

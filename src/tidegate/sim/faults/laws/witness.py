@@ -7,10 +7,6 @@
 
 Whoever lowers a quota or takes a node away over-commits it, and the operator hears of that when it does. So an amount
 is too much where it *grows* beyond what every configuration of the last while allowed.
-
-Strays are pods that come after what they were made for was taken back: a Job's controller that has not heard yet makes
-what its Job does not ask for any more, a pod is under way as its application is deleted. Nobody could have known, and
-whoever made them takes them away. Until then they are left out, unless their Job comes to ask for them again.
 """
 
 from __future__ import annotations
@@ -29,11 +25,12 @@ from tidegate.model.codec import read
 from tidegate.model.jobs import builtin
 from tidegate.model.kinds import Workload
 from tidegate.model.kinds.shape import MOST_PODS
+from tidegate.sim.faults.laws.pods import Pods, workload_of
 from tidegate.sim.faults.laws.using import Part, Using
 from tidegate.sim.faults.network import LATEST_S, SLOWEST_S
 from tidegate.sim.laws.commitments import over_committed
 from tidegate.sim.laws.quota import Amounts, QuotaTree, add
-from tidegate.workloads import WORKLOAD, asks_as, let_go, pod_facts, workload_name
+from tidegate.workloads import let_go, pod_facts, workload_name
 
 WORKLOADS, PODS, JOBS = "tidegate.dev/workloads/", "core/pods/", "batch/jobs/"
 _CONFIG = ("core/nodes/", "tidegate.dev/resourceflavors/", "tidegate.dev/clusterqueues/", "tidegate.dev/queues/",
@@ -53,8 +50,7 @@ class Witness:
         self._clock = clock
         self._objects: dict[str, dict[str, Object]] = {prefix: {} for prefix in (WORKLOADS, PODS, JOBS, *_CONFIG)}
         self._using: dict[str, Using] = {}
-        self._pods_of: dict[str, dict[str, Object]] = {}
-        self._strays: set[str] = set()
+        self._pods = Pods(lambda name: sum(self._asked(name).values()), self._is_gone_lately)
         self._gone_at: dict[str, float] = {}
         """Workloads that are not there any more."""
         self._held_at: dict[str, float] = {}
@@ -114,29 +110,17 @@ class Witness:
         self._trees = self._trees[max(0, young - 1) :]
 
     def _pod(self, key: str, before: Object | None, after: Object | None) -> None:
-        for pod in (before, after):
-            if pod is not None and (name := _workload_of(pod)):
-                self._pods_of.setdefault(name, {}).pop(key, None)
-        if after is not None and (name := _workload_of(after)):
-            self._pods_of[name][key] = after
-            if before is None and self._is_stray(name, after):
-                self._strays.add(key)
-        if after is None:
-            self._strays.discard(key)
-        for name in {_workload_of(pod) for pod in (before, after) if pod is not None}:
+        self._pods.heard(key, before, after)
+        for name in {workload_of(pod) for pod in (before, after) if pod is not None}:
             if name:
                 self._look(name, after or before or {})
 
-    def _is_stray(self, name: str, pod: Object) -> bool:
-        if any(owner["kind"] == "Job" for owner in pod["metadata"].get("ownerReferences") or ()):
-            return not self._asks_for_all(name)
-        return self._clock() - self._gone_at.get(name, -_UNDER_WAY_S) < _UNDER_WAY_S
+    def _asked(self, name: str) -> dict[Part, int]:
+        """What the Job of a Workload asks for, as it stands."""
+        return _loose(self._objects[JOBS].get(_job_of(name)))
 
-    def _asks_for_all(self, name: str) -> bool:
-        """Whether all pods that are not told to go are ones that the Job, as it stands, asks for."""
-        staying = [pod for pod in self._pods_of.get(name, {}).values() if not pod["metadata"].get("deletionTimestamp")]
-        asked = _loose(self._objects[JOBS].get(_job_of(name)))
-        return sum(pod_facts(pod).present for pod in staying) <= sum(asked.values())
+    def _is_gone_lately(self, name: str) -> bool:
+        return self._clock() - self._gone_at.get(name, -_UNDER_WAY_S) < _UNDER_WAY_S
 
     # ── laws 1 to 3 ──
 
@@ -144,18 +128,14 @@ class Witness:
         using = self._using.setdefault(name, Using())
         grants, amounts, queue = using.grants(), using.amounts(), using.queue
         raw = self._objects[WORKLOADS].get(WORKLOADS + name)
-        there = self._pods_of.get(name, {})
-        if not self._strays.isdisjoint(there) and self._asks_for_all(name):
-            self._strays.difference_update(there)
-        pods = [pod for key, pod in there.items() if key not in self._strays]
+        pods = self._pods.counted(name)
         if using.granted:
             self._held_at[name] = self._clock()
         # What was on its way when a grant was taken back may still arrive.
         since, patience_s = (self._gone_at, _UNHEARD_S) if raw is None else (self._held_at, _UNDER_WAY_S)
         heard = self._clock() - since.get(name, -patience_s) >= patience_s
         stayed = using.staying
-        loose = _loose(self._objects[JOBS].get(_job_of(name)))
-        using.look(raw, pods, loose, now=self._clock(), heard=heard)
+        using.look(raw, pods, self._asked(name), now=self._clock(), heard=heard)
         if queue in ("", using.queue):
             self._grown(name, "granted", grants, Using.grants, cause)
             self._grown(name, "in use", amounts, Using.amounts, cause)
@@ -249,13 +229,6 @@ class Witness:
         for (pod_set, index), count in places.items():
             if count > 1:
                 self._say(f"{name} has {count} pods for place {index} of {pod_set}")
-
-
-def _workload_of(pod: Object) -> str:
-    """Namespace and name of its Workload. What was marked stays so: a mark is written with the grant."""
-    marked = (pod["metadata"].get("annotations") or {}).get(WORKLOAD)
-    name = marked or asks_as(pod)
-    return f"{pod['metadata']['namespace']}/{name}" if name else ""
 
 
 def _workload_of_job(job: Object) -> str:
