@@ -92,6 +92,23 @@ async def _make_namespace(kubeconfig: str, name: str) -> None:
     await client.close()
 
 
+def test_who_follows_what_is_cancelled_is_told(kubeconfig: str) -> None:
+    """It was told that there is no such workload, and what else there is."""
+    where = ["--kubeconfig", kubeconfig]
+    words = ["sh", "-c", "echo one; sleep 100"]
+    assert tidegate("run", "--cpu", "10m", "--name", "soon-gone", "--detach", *where, "--", *words).returncode == 0
+    while not (workload := tidegate("why", "soon-gone", *where)).stdout:
+        assert "There is no workload soon-gone" in workload.stderr
+    follow = [sys.executable, "-m", "tidegate", "logs", "-f", "soon-gone", *where]
+    with subprocess.Popen(follow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline() == "one\n"
+        assert tidegate("cancel", "soon-gone", *where).returncode == 0
+        _, said = following.communicate(timeout=60)
+    assert following.returncode == 1
+    assert said == "tidegate: soon-gone is gone: it was cancelled, or deleted, meanwhile. Nothing follows.\n"
+
+
 def test_why_tells_of_a_pod_that_cannot_start(kubeconfig: str) -> None:
     """It holds its room and does nothing; `why` said that it had all it asked for, and no more."""
     where = ["--kubeconfig", kubeconfig]
@@ -413,6 +430,8 @@ def test_why_says_what_would_let_it_in() -> None:
     assert "It waits (WaitingForQuota): needs 2 cpu more; 3 before it in line." in text
     assert "with this much more: 2 cpu." in text
     assert "Evicted 2 times so far." in text
+    workload["status"]["requeue"]["count"] = 1  # type: ignore[index]
+    assert "Evicted once so far." in explained(workload)
 
 
 def test_where_nobody_knows_queues_nothing_is_left_waiting(tmp_path: Path) -> None:
@@ -424,6 +443,21 @@ def test_where_nobody_knows_queues_nothing_is_left_waiting(tmp_path: Path) -> No
         assert "does not know Tidegate's kinds" in done.stderr
     finally:
         tidegate("down", "--data-dir", str(data))
+
+
+def test_several_who_begin_at_once_make_one_cluster_and_all_are_served(tmp_path: Path) -> None:
+    """Who came while another was starting it was told that there is no kubeconfig."""
+    command = [sys.executable, "-m", "tidegate", "run", "--cpu", "10m", "--"]
+    env = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"} | {"HOME": str(tmp_path)}
+    try:
+        running = [
+            subprocess.Popen([*command, "echo", str(number)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+            for number in range(3)
+        ]
+        done = [(each.communicate(timeout=120), each.returncode) for each in running]
+        assert [(out, code) for (out, _), code in done] == [(b"0\n", 0), (b"1\n", 0), (b"2\n", 0)], done
+    finally:
+        assert tidegate("down", HOME=str(tmp_path)).stdout == "Stopped agent and control-plane.\n"
 
 
 def test_a_kubeconfig_that_is_given_is_never_answered_by_another_server(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from tests.harness.cluster import PATIENCE_S
 from tests.local.controllers.stage import Stage
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
 from tidegate.controller.operator import Operator
@@ -77,7 +78,7 @@ class House(Stage):
         return await self.client.create(r.JOBS, {"metadata": meta, "spec": body}, self.namespace)
 
     async def see(
-        self, resource: Resource[Object], name: str, accept: Callable[[Object], Any], timeout_s: float = 30
+        self, resource: Resource[Object], name: str, accept: Callable[[Object], Any], timeout_s: float = PATIENCE_S
     ) -> Object:
         """The object once `accept` is true of it; watched, not asked again and again."""
         last: Object = {}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 from types import TracebackType
+
+_PATIENCE_S, _PAUSE_S = 5.0, 0.01
 
 
 class HeldError(Exception):
@@ -27,11 +31,10 @@ class Lock:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            pid = _read(descriptor)
+            _take(descriptor)
+        except HeldError:
             os.close(descriptor)
-            raise HeldError(pid) from None
+            raise
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         self._descriptor = descriptor
@@ -42,6 +45,30 @@ class Lock:
     ) -> None:
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
+
+
+def _take(descriptor: int) -> None:
+    """HeldError if it is somebody's. Who looks at it (`holder_of`) has it for a moment, as has the child of one that
+    was killed while it began: neither is its holder, nor in the way for long."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pid = _read(descriptor)
+            if (pid and _lives(pid)) or time.monotonic() > deadline:
+                raise HeldError(pid) from None
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
 
 
 def holder_of(path: Path) -> int | None:

@@ -82,6 +82,10 @@ class Machine:
             raise
         return list(started)
 
+    def await_ready(self, *, wait_s: float = 30.0) -> None:
+        """Returns when the control plane that runs can be asked: somebody else may be starting it just now."""
+        self._await("control-plane", None, self.kubeconfig.exists, wait_s)
+
     def _start_missing(self, started: dict[str, subprocess.Popen[bytes]], wait_s: float) -> None:
         if self.running("control-plane") is None:
             self.kubeconfig.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.controller.house import House
 from tests.harness import Cluster, processes
+from tests.harness.cluster import PATIENCE_S
 from tidegate.controller.doors.keeping import RESOURCES
 from tidegate.controller.replica import Doors, Replica, Settings
 from tidegate.kube import resources as r
@@ -53,7 +54,7 @@ async def known(client: Client, replica: Replica) -> None:
 
 async def until(client: Client, accept: Any, name: str = "tidegate") -> Object:
     """The configuration of the doors, or of dialects, once it is as wanted."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         watch = client.watch(r.MUTATINGWEBHOOKCONFIGURATIONS, fields=f"metadata.name={name}", initial=True)
         async with contextlib.aclosing(watch):
             async for event in watch:

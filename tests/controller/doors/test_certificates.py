@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.controller.doors.replicas import bundle_of, forget, judged_soon, known, running, settings, until
 from tests.controller.house import House
+from tests.harness.cluster import PATIENCE_S
 from tidegate.controller.replica import Replica
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client
@@ -43,7 +44,7 @@ async def test_replicas_that_start_together_agree_on_one_certificate(client: Cli
     all_of_them = [KeptCertificates(client, Place("kube-system"), ["127.0.0.1"]) for _ in range(4)]
     tasks = [asyncio.create_task(each.run()) for each in all_of_them]
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             for each in all_of_them:
                 await each.ready.wait()
         secret = await client.get(r.SECRETS, "tidegate-webhook", "kube-system")
@@ -101,11 +102,11 @@ async def test_renewal_while_requests_go_on_refuses_nobody(client: Client) -> No
                 clock.ago = ago
                 changed.clear()
                 kept.look()
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(PATIENCE_S):
                     await changed.wait()
                 await known(client, replica)
                 enough.clear()
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(PATIENCE_S):
                     await enough.wait()
             secret = await client.get(r.SECRETS, "tidegate-webhook", "kube-system")
             assert "next.crt" not in secret["data"]

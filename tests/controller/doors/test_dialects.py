@@ -11,6 +11,7 @@ import pytest
 
 from tests.controller.doors.replicas import until
 from tests.harness import Cluster
+from tests.harness.cluster import PATIENCE_S
 from tests.local.controllers.stage import Stage
 from tests.model.jobs.samples import sample
 from tidegate.controller.replica import Replica
@@ -27,8 +28,8 @@ RAY_CLUSTERS: Resource[Object] = Resource("ray.io", "v1", "rayclusters", "RayClu
 SPARK: Resource[Object] = Resource("sparkoperator.k8s.io", "v1beta2", "sparkapplications", "SparkApplication")
 NAME = "tidegate-dialects"
 META = {"name": NAME, "namespace": "kube-system"}
-_PATIENCE_S = 120.0
-"""The most that is waited for an event."""
+_NEW_KINDS_S = 30.0
+"""How often the real controller manager looks for kinds that it did not know; before that it collects none of them."""
 
 
 def rules(namespace: str, scheduler: str) -> Json:
@@ -46,7 +47,7 @@ async def say(replica: Replica, client: Client, body: Json) -> None:
     except StatusError as there:
         assert there.code == 409
         await client.patch(r.CONFIGMAPS, NAME, {"data": body["data"]}, "kube-system")
-    async with asyncio.timeout(_PATIENCE_S):
+    async with asyncio.timeout(PATIENCE_S):
         await heard.wait()
 
 
@@ -166,7 +167,7 @@ async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(
         async def gone() -> bool:
             return not await platform.list(POD_GROUPS)
 
-        await platform.until(gone)
+        await platform.until(gone, timeout_s=_NEW_KINDS_S + PATIENCE_S)
 
 
 @pytest.mark.parametrize("resource", [RAY_CLUSTERS, SPARK], ids=lambda resource: resource.kind)

@@ -13,6 +13,7 @@ import pytest
 from tests.controller.doors.test_in_process import account
 from tests.controller.house import House
 from tests.controller.kinds.serving import is_served, resource_of, stub
+from tests.harness.cluster import PATIENCE_S
 from tidegate.assembly import beside
 from tidegate.controller.kinds import CLUSTER_QUEUES, WORKLOADS
 from tidegate.kube import resources as r
@@ -114,7 +115,7 @@ async def test_what_only_tidegate_writes_nobody_else_changes(house: House, ann: 
 
 async def test_the_policy_is_put_back_when_somebody_takes_it_away(house: House) -> None:
     for resource in (r.VALIDATINGADMISSIONPOLICIES, r.VALIDATINGADMISSIONPOLICYBINDINGS):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             first = await seen(house.client, resource)
             await house.client.delete(resource, "tidegate")
             assert await seen(house.client, resource, but=first) != first

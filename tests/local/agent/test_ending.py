@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.harness.cluster import PATIENCE_S
 from tidegate.kube.client import Client
 from tidegate.local.agent.cgroups import Cgroups
+from tidegate.local.agent.sandbox.objects import Awaited
+from tidegate.local.agent.sandbox.problems import Missing
 from tidegate.local.agent.work import folder as folders
 from tidegate.local.agent.work.ending import Ending
 from tidegate.local.agent.work.folder import Work
@@ -53,8 +56,31 @@ async def test_a_runner_that_comes_up_while_its_folder_is_removed_is_not_left_be
     monkeypatch.setattr(folders.shutil, "rmtree", comes_up_meanwhile)
     assert await end.abandon(work) is False
     await work.runner.ensure(SANDBOX)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not await end.abandon(work):  # noqa: ASYNC110 - on disk
             await asyncio.sleep(0.05)  # As the agent looks again.
     assert not work.folder.exists()
     assert not work.runner.alive()
+
+
+async def test_who_waits_for_the_same_as_one_that_has_just_gone_is_told(tmp_path: Path) -> None:
+    """The watch for the first was ending and was taken for the second's; then there was none, and when the second went,
+    too, its end failed."""
+    asked = asyncio.Event()
+
+    class Silent:
+        async def send(self, request: Any) -> Any:
+            asked.set()
+            await asyncio.Event().wait()
+
+    awaited = Awaited(Client(Silent()))
+    missing = Missing("CreateContainerConfigError", "Secret", "namespace", "password")
+    awaited.wait(missing, "first", lambda uid: None)
+    await asked.wait()
+    asked.clear()
+    awaited.forget("first")
+    awaited.wait(missing, "second", lambda uid: None)
+    async with asyncio.timeout(PATIENCE_S):
+        await asked.wait()
+    awaited.forget("second")
+    awaited.close()

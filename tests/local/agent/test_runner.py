@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from tests.local.agent.node import processes_with
 from tidegate.local.agent.runner.records import Record
 from tidegate.local.agent.sandbox import network
-from tidegate.local.agent.work.processes import Launch, Runner, RunnerError
+from tidegate.local.agent.work.processes import Launch, Runner, RunnerError, sweep
 
 
 @pytest.fixture(params=["namespaces", "loopback"])
@@ -79,6 +80,22 @@ async def test_a_runner_whose_starter_is_cancelled_is_there_when_the_cancelling_
         await starting
     assert runner.alive()
     await runner.ask("close")
+
+
+async def test_a_runner_whose_folder_was_removed_while_it_came_up_is_found(tmp_path: Path) -> None:
+    """An agent was killed that had begun it, and the next removed the folder of a pod that was gone: nothing in it said
+    any more that there was a runner, and it stayed for ever."""
+    folder = tmp_path / "uid-of-a-pod"
+    folder.mkdir()
+    await Runner(folder).ensure({"namespaces": False, "hostname": "pod", "network": None, "tmpfs": []})
+    shutil.rmtree(folder)
+    assert processes_with(str(folder))
+    sweep("uid-of-a-pod")
+    for _ in range(100):
+        if not processes_with(str(folder)):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the runner was left behind")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.harness import Cluster
+from tests.harness.cluster import PATIENCE_S
 from tidegate.kube import resources as r
 from tidegate.kube.access import Access, Trust
 from tidegate.kube.client import Client, StatusError
@@ -137,7 +138,7 @@ class Stage:
             assert time.monotonic() < deadline, there.get("status")
             await asyncio.sleep(0.05)
 
-    async def until(self, holds: Callable[[], Awaitable[Any]], timeout_s: float = 30) -> Any:
+    async def until(self, holds: Callable[[], Awaitable[Any]], timeout_s: float = PATIENCE_S) -> Any:
         deadline = time.monotonic() + timeout_s
         while not (found := await holds()):
             assert time.monotonic() < deadline, "it did not come to pass"

@@ -56,7 +56,13 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
     streams.follow(pods)
     while told.follow and not _is_over(workload) and not streams.unheard.is_set():
         await asyncio.sleep(_AGAIN_S)
-        workload = await find_workload(client, namespace, told.name)
+        try:
+            workload = await find_workload(client, namespace, told.name)
+        except CommandError:
+            await streams.ended()
+            raise CommandError(
+                f"{told.name} is gone: it was cancelled, or deleted, meanwhile. Nothing follows."
+            ) from None
         streams.follow(_chosen(await pods_of(client, workload), told.pod))
     try:
         await streams.ended()

@@ -14,6 +14,7 @@ from tidegate.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from tidegate.kube.client import Client
+    from tidegate.local.machine import Machine
 
 T = TypeVar("T")
 Work = Callable[["Client", str], Awaitable[T]]
@@ -115,9 +116,19 @@ def _kubeconfig(told: argparse.Namespace, *, start: bool) -> Path | None:
     if listed and not is_own:
         return None
     if machine.running("control-plane"):
+        _awaited(machine)
         return machine.kubeconfig
     elsewhere = Path("~/.kube/config").expanduser().exists() or os.environ.get("KUBERNETES_SERVICE_HOST")
     return _started() if start and (is_own or not elsewhere) else None
+
+
+def _awaited(machine: Machine) -> None:
+    from tidegate.local.machine import MachineError
+
+    try:
+        machine.await_ready()
+    except MachineError as error:
+        raise CommandError(str(error)) from None
 
 
 def _started() -> Path:

@@ -70,7 +70,7 @@ def _rendered(told: argparse.Namespace, config: QueueConfig) -> int:
 def _live(told: argparse.Namespace) -> list[Json]:
     from tidegate.cli.render.live import queues_of_cluster
 
-    return queues_of_cluster(told.kubeconfig, told.context)
+    return queues_of_cluster(told)
 
 
 def _queues(told: argparse.Namespace, scheduler: str, tree: QueueTree) -> int:

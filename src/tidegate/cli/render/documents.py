@@ -34,8 +34,10 @@ def _read(file: str) -> list[Any]:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise CommandError(f"{file} is not there. Give the path of a manifest.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file} cannot be read: {error}. Give a text file you may read.") from None
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}. Give a text file you may read.") from None
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{file} cannot be read: {error}. Give a text file in UTF-8.") from None
     try:
         return [one for one in yaml.safe_load_all(text) if one is not None]
     except yaml.YAMLError as error:

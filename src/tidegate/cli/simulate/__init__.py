@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.cli.arguments import whole
 from tidegate.cli.queued.cluster import options
 
 _EXAMPLES = """examples:
@@ -24,7 +25,7 @@ def register(command: argparse.ArgumentParser) -> None:
     command.add_argument("--from-cluster", action="store_true", help=live)
     runs = "with --from-cluster: how long pods run whose workload does not say so"
     command.add_argument("--runs", metavar="10m", help=runs)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all chance (default: 0)")
+    command.add_argument("--seed", type=whole(0), default=0, metavar="N", help="seed of all chance (default: 0)")
     command.add_argument("--plot", type=Path, metavar="OUT.svg", help="draw allocated against deserved over time")
     trace = "play the jobs of a CSV file (submit, duration, cpu, memory, user), in the FILEs' worlds or on --capacity"
     command.add_argument("--trace", type=Path, metavar="JOBS.csv", help=trace)

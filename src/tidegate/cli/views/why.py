@@ -109,7 +109,8 @@ def explained(workload: Json) -> list[str]:
             said = f": {condition['message']}" if condition.get("message") else ""
             lines.append(f"{condition['type']} at {condition['lastTransitionTime']} ({condition['reason']}){said}.")
     if requeue := status.get("requeue"):
-        lines.append(f"Evicted {requeue['count']} times so far.")
+        count = int(requeue["count"])
+        lines.append(f"Evicted {'once' if count == 1 else f'{count} times'} so far.")
     if state == "Admitted" and not status.get("waiting"):
         lines.append("It was given all it asked for.")
     return lines if status else [*lines, _NO_OPERATOR]

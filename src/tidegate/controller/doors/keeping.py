@@ -50,13 +50,15 @@ class Keeping:
             while True:
                 self._look.clear()
                 wanted = {(str(each["kind"]), str(each["metadata"]["name"])): each for each in self._wanted()}
-                for kind, name in wanted.keys() - self._informers.keys():
+                fresh = wanted.keys() - self._informers.keys()
+                for kind, name in fresh:
                     # One by one, so that no right to read everybody's is needed.
                     informer: Informer[Object] = Informer(self._client, RESOURCES[kind], fields=f"metadata.name={name}")
                     informer.on_change(lambda old, new: self.look())
                     self._informers[kind, name] = informer
                     group.create_task(informer.run())
-                    await informer.synced()
+                # Together: a busy server takes seconds to say that a watch is complete, and till then nothing is put.
+                await asyncio.gather(*(self._informers[each].synced() for each in fresh))
                 done = await self._put(wanted)
                 try:
                     async with asyncio.timeout(None if done else _RETRY_S):

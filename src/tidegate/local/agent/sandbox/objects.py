@@ -63,7 +63,8 @@ class Awaited:
             await there.wait()
         finally:
             running.cancel()
-            del self._tasks[key]
+            if self._tasks.get(key) is asyncio.current_task():
+                del self._tasks[key]
         for pod_uid in self._waiting.pop(key, ()):
             tell(pod_uid)
 
@@ -73,7 +74,8 @@ class Awaited:
             pods.discard(pod_uid)
             if not pods:
                 del self._waiting[key]
-                self._tasks[key].cancel()
+                # At once: who waits for the same from now on needs a watch of its own, not one that is ending.
+                self._tasks.pop(key).cancel()
 
     def close(self) -> None:
         for task in self._tasks.values():

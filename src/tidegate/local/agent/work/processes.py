@@ -70,6 +70,7 @@ class Runner:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, MARK: self.folder.name},
         )
         _, said = await process.communicate()
         return process.returncode, said
@@ -160,7 +161,8 @@ class Runner:
 
 
 MARK = "TIDEGATE_POD_UID"
-"""In the environment of every process of a pod, so that none is forgotten whose runner and init were both killed."""
+"""In the environment of every process of a pod and of its runner, so that none is forgotten: one whose runner and init
+were both killed, a runner whose folder was removed while it came up."""
 
 
 def sweep(pod_uid: str) -> None:
