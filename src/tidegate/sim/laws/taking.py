@@ -80,12 +80,15 @@ def _victims_keep_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
 
 
 def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
-    """Counted with what it held and keeps, and with the pods room was made for; what was free anyway is welcome."""
+    """Counted with what it held and keeps, and with the pods that others made room for; what was free anyway, or was
+    given up in its own Queue, is welcome."""
     holds: dict[str, Amounts] = {name: dict(amounts) for name, amounts in accounts.before.items()}
+    askers = {cause.needed_by for taken in takings(accounts.plan) for cause in taken.causes if cause.rule in ACROSS}
     for taken in takings(accounts.plan):
         accounts.charge(holds, taken.workload, taken.pods, -1)
     for grant in accounts.plan.grants:
-        accounts.charge(holds, grant.workload, grant.held, 1)
+        if grant.workload in askers:
+            accounts.charge(holds, grant.workload, grant.held, 1)
     for taken in takings(accounts.plan):
         for cause in taken.causes:
             if cause.rule not in ACROSS or cause.needed_by is None:
@@ -100,16 +103,21 @@ def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach
 def _without_leftovers(
     place: Place, holds: Mapping[str, Amounts], taken: Shrink | Eviction, accounts: Accounts
 ) -> Amounts:
-    """What a place holds, but for what was left over: a floor goes whole, though less was needed, and the rest of it is
-    as good as free. It was needed for one pod at least."""
-    amounts = dict(holds.get(place.name, {}))
-    if isinstance(taken, Eviction):
-        add(amounts, amounts_of(accounts.workloads[taken.workload], taken.pods), -1)
-        askers = {cause.needed_by for cause in taken.causes}
-        for grant in accounts.plan.grants:
-            if grant.workload in askers:
-                one_each = {pod_set: dict.fromkeys(by_flavor, 1) for pod_set, by_flavor in grant.held.items()}
-                add(amounts, amounts_of(accounts.workloads[grant.workload], one_each))
+    """What a place holds, but for what was left over: a floor and a step go whole, though less was needed, and the rest
+    of it is as good as free. It was needed for one pod at least."""
+    amounts, victim = dict(holds.get(place.name, {})), accounts.workloads[taken.workload]
+    if isinstance(taken, Shrink):
+        steps = {pod_set.name: pod_set.step for pod_set in victim.pod_sets}
+        for pod_set, by_flavor in taken.pods.items():
+            rest = {flavor: min(count, steps[pod_set] - 1) for flavor, count in by_flavor.items()}
+            add(amounts, amounts_of(victim, {pod_set: rest}), -1)
+        return amounts
+    add(amounts, amounts_of(victim, taken.pods), -1)
+    askers = {cause.needed_by for cause in taken.causes}
+    for grant in accounts.plan.grants:
+        if grant.workload in askers:
+            one_each = {pod_set: dict.fromkeys(by_flavor, 1) for pod_set, by_flavor in grant.held.items()}
+            add(amounts, amounts_of(accounts.workloads[grant.workload], one_each))
     return amounts
 
 
