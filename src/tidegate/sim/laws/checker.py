@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering
-from tidegate.scheduler import Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot
+from tidegate.scheduler import Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, Workload
 from tidegate.sim.laws.accounts import Accounts, takings
 from tidegate.sim.laws.answers import everybody_is_answered
 from tidegate.sim.laws.breach import Breach
@@ -35,7 +35,7 @@ class LawChecker:
         """What is wrong with a Plan for this Snapshot."""
         accounts = Accounts.of(snapshot, plan, self._tree_of(snapshot))
         yield from law_1(accounts)
-        yield from law_2(accounts, room_is_held=_room_is_held(snapshot, now))
+        yield from law_2(accounts, held_for=_lost_patience(snapshot, now))
         yield from law_3(accounts)
         yield from self._law_4(plan)
         yield from everybody_is_answered(accounts)
@@ -78,13 +78,14 @@ def _pods(changes: Iterable[Grant | Shrink | Eviction]) -> set[tuple[str, str, s
     }
 
 
-def _room_is_held(snapshot: Snapshot, now: Instant) -> bool:
-    """Whether some floor has waited longer than its ClusterQueue's patience."""
+def _lost_patience(snapshot: Snapshot, now: Instant) -> list[Workload]:
+    """Those whose floor has waited longer than their ClusterQueue's patience."""
+    found = []
     for workload in snapshot.workloads:
         queue = snapshot.queues.get(workload.queue)
         if queue is None or workload.admitted_at is not None or not workload.active:
             continue
         rules = snapshot.cluster_queues.get(queue.cluster_queue, ClusterQueueSpec())
         if rules.ordering is Ordering.BEST_EFFORT and now - workload.waits_since > rules.patience.seconds:
-            return True
-    return False
+            found.append(workload)
+    return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tidegate.model.flavored import Flavored
-from tidegate.scheduler import Eviction, Rule, Shrink
+from tidegate.scheduler import Eviction, Rule, Shrink, Workload
 from tidegate.sim.laws.accounts import Accounts, Pods, amounts_of, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import over_committed
@@ -15,8 +15,10 @@ MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rul
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
 
 
-def law_2(accounts: Accounts, *, room_is_held: bool) -> Iterator[Breach]:
-    """`room_is_held`: somebody lost patience; free room may then be meant for them, and says nothing about taking."""
+def law_2(accounts: Accounts, *, held_for: Iterable[Workload]) -> Iterator[Breach]:
+    """`held_for`: who lost patience. Free room of what they ask for may be meant for them, and says nothing about
+    taking."""
+    held = {resource for workload in held_for for pod_set in workload.pod_sets for resource in pod_set.requests}
     granted = {grant.workload for grant in accounts.plan.grants}
     already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
     for taken in takings(accounts.plan):
@@ -26,13 +28,13 @@ def law_2(accounts: Accounts, *, room_is_held: bool) -> Iterator[Breach]:
         for cause in taken.causes:
             if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
                 yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
-        if not (already_over or room_is_held) and all(cause.rule in MAKES_ROOM for cause in taken.causes):
-            yield from _needless(taken, accounts)
+        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+            yield from _needless(taken, accounts, held)
 
 
-def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
+def _needless(taken: Shrink | Eviction, accounts: Accounts, held: set[str]) -> Iterator[Breach]:
     """What could be given back without over-committing anything was not needed: all of an eviction, one step of a
-    shrink."""
+    shrink. Of resources that are `held` for somebody that cannot be told."""
     workload = accounts.workloads[taken.workload]
     queue = accounts.place_of(taken.workload)
     if queue is None:
@@ -47,7 +49,8 @@ def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
             if len(by_flavor) == 1 or steps[pod_set] == 1
         ]
     for part in parts:
-        if not any(amounts_of(workload, part).values()):
+        amounts = amounts_of(workload, part)
+        if not any(amounts.values()) or any(some and resource in held for (_, resource), some in amounts.items()):
             continue
         accounts.charge(accounts.after, taken.workload, part, 1)
         fits = next(over_committed(queue.path, accounts.after), None) is None
