@@ -131,7 +131,7 @@ class HandingOut:
         return min(offers, key=lambda one: order(*one))[1]
 
     def _policy(self, place: Place) -> Callable[[Place, tuple[Wish, dict[str, int] | None]], tuple[object, ...]]:
-        policy = self._rules(place).policy
+        policy = self.rules(place).policy
 
         def order(child: Place, offer: tuple[Wish, dict[str, int] | None]) -> tuple[object, ...]:
             wish, pods = offer
@@ -148,12 +148,12 @@ class HandingOut:
 
     def _share_with(self, child: Place, wish: Wish, pods: dict[str, int] | None) -> Fraction:
         if pods is None:
-            pods = {self._flavors(wish.queue)[0]: wish.ask}
+            pods = {self.flavors(wish.queue)[0]: wish.ask}
         held = dict(self.holds[child.name])
         add(held, wish.amounts(pods))
         return child.share(held)
 
-    def _rules(self, place: Place) -> ClusterQueueSpec:
+    def rules(self, place: Place) -> ClusterQueueSpec:
         return self.snapshot.cluster_queues.get(place.name, ClusterQueueSpec())
 
     # Within a Queue.
@@ -162,11 +162,11 @@ class HandingOut:
         assert queue.parent is not None
         if queue.parent.name in self.blocked:
             return None
-        strict = self._rules(queue.parent).ordering is Ordering.STRICT
+        strict = self.rules(queue.parent).ordering is Ordering.STRICT
         mine = [wish for wish in self.wishes if wish.queue is queue and wish.ask]
         passed = False
         for wish in sorted(mine, key=self._place_in_line):
-            pods = self._where(wish)
+            pods = self.where(wish)
             if pods is not None or (strict and self._could_ever(wish)):
                 self.looked_past |= passed
                 return wish, pods
@@ -186,9 +186,9 @@ class HandingOut:
 
     # Whether an ask fits.
 
-    def _where(self, wish: Wish) -> dict[str, int] | None:
+    def where(self, wish: Wish) -> dict[str, int] | None:
         """The flavors of an ask's pods: all of one; where there is none for all, and they may mix, pod by pod."""
-        mixes, flavors = wish.pod_set.mixes, self._flavors(wish.queue)
+        mixes, flavors = wish.pod_set.mixes, self.flavors(wish.queue)
         mine = [flavor for flavor, count in wish.granted.items() if count and not mixes]
         whole = self._of_one_kind(wish, {}, wish.ask, mine or flavors)
         if whole is not None or not mixes or wish.started:
@@ -213,7 +213,7 @@ class HandingOut:
         return fitting[0] if fitting else None
 
     def _is_found_late(self, wish: Wish) -> bool:
-        return len(self._flavors(wish.queue)) > 1 or any(place.kept for place in self.tree.places.values())
+        return len(self.flavors(wish.queue)) > 1 or any(place.kept for place in self.tree.places.values())
 
     def _fits(self, wish: Wish, pods: dict[str, int]) -> bool:
         sums = {name: dict(held) for name, held in self.holds.items()}
@@ -226,7 +226,7 @@ class HandingOut:
         others, self.holds = self.holds, {name: {} for name in self.holds}
         for place in wish.queue.path:
             add(self.holds[place.name], wish.amounts(wish.granted))
-        fits = self._where(wish) is not None
+        fits = self.where(wish) is not None
         self.holds = others
         return fits
 
@@ -248,9 +248,9 @@ class HandingOut:
             all(amount <= node.allocatable.get(name, 0) for name, amount in requests.items()) for node in nodes
         )
 
-    def _flavors(self, place: Place) -> list[str]:
+    def flavors(self, place: Place) -> list[str]:
         """Those its ClusterQueue names, else its parent's, of those all above it name; in the end all there are."""
-        named = [[quotas.flavor for quotas in self._rules(one).quotas] for one in place.path]
+        named = [[quotas.flavor for quotas in self.rules(one).quotas] for one in place.path]
         first, *above = [some for some in named if some] or [sorted(self.snapshot.flavors) or ["default"]]
         return [flavor for flavor in first if all(flavor in some for some in above)]
 

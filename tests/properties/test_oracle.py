@@ -46,7 +46,7 @@ def worlds(chance: Random) -> World:
             fields["request"] = {"cpu": str(chance.randint(1, 6))}
         world.queue(f"t{index}/q", chance.choice(names), weight=chance.randint(1, 3), **fields)
     for index in range(chance.randint(1, 9)):
-        _submit(chance, world, f"w{index}")
+        submit(chance, world, f"w{index}")
     return world
 
 
@@ -57,7 +57,7 @@ def _quota(chance: Random, flavor: str) -> dict[str, object]:
     return quotas(flavor, cpu=(str(chance.randint(0, 6)), limit(), limit()), memory=(str(chance.randint(0, 6)),))
 
 
-def _submit(chance: Random, world: World, name: str) -> None:
+def submit(chance: Random, world: World, name: str) -> None:
     queue = chance.choice(sorted(world.queues))
     floor, more = chance.choice([0, 1, 1, 2, 3]), chance.choice([0, 0, 2, 5])
     shape = {resource: str(chance.choice([0, 1, 1, 2, 3])) for resource in RESOURCES}
@@ -70,7 +70,7 @@ def _submit(chance: Random, world: World, name: str) -> None:
     world.submit(full, wanted, queue=queue, priority=chance.choice([0, 0, 1]), created=chance.randint(0, 3))
 
 
-def _amounts(flavored: Flavored) -> Amounts:
+def amounts_of(flavored: Flavored) -> Amounts:
     return {(flavor, name): n for flavor, some in flavored.items() for name, n in some.items() if n}
 
 
@@ -82,7 +82,7 @@ def test_what_is_deserved_is_what_handing_out_by_the_book_gives(seed: int) -> No
     amounts = by_the_book.all()
     assume(not by_the_book.looked_past)
     standings = plan(world.snapshot(), 0).standings
-    assert {name: _amounts(one.deserved) for name, one in standings.items()} == amounts, seed
+    assert {name: amounts_of(one.deserved) for name, one in standings.items()} == amounts, seed
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
@@ -91,4 +91,4 @@ def test_every_share_is_what_the_book_makes_of_what_is_held(seed: int) -> None:
     world = worlds(Random(seed))
     standings = world.settle().standings
     for name, place in QuotaTree(world.snapshot()).places.items():
-        assert standings[name].share == place.share(_amounts(standings[name].allocated)), (seed, name)
+        assert standings[name].share == place.share(amounts_of(standings[name].allocated)), (seed, name)

@@ -58,6 +58,7 @@ class Cycle:
         self.held_room = HeldRoom(self.draft, empty)
         self._waits = False
         self._granted: set[TreeNode] = set()
+        self._grown: set[TreeNode] = set()
         self._taken = 0
 
     def take_back(self, names: Iterable[str], crowded: Iterable[TreeNode], held: Iterable[str]) -> None:
@@ -93,7 +94,7 @@ class Cycle:
                 break
 
     def _pass(self) -> None:
-        self._waits, self._granted, self._taken = False, set(), len(self.draft.taken)
+        self._waits, self._granted, self._grown, self._taken = False, set(), set(), len(self.draft.taken)
         while ask := self.line.next():
             if placement := self.fits(ask):
                 self.grant(ask, placement)
@@ -103,11 +104,16 @@ class Cycle:
                 self.wait(ask)
 
     def _ask_again(self) -> None:
-        """Whoever lost something above the floor may ask for more, if there is room after all."""
+        """Whoever lost something above the floor may ask for more, if there is room after all; and who lost a floor
+        that this very plan had given it never had it, and asks for it as before."""
         for name, holding in self.stepped_aside.items():
-            if holding.admitted and name not in self.known.kept_out:
-                self.line.leave(holding.workload)
+            if name in self.known.kept_out or holding.queue is None:
+                continue
+            self.line.leave(holding.workload)
+            if holding.admitted:
                 self.line.join_growth(holding)
+            elif holding.workload.admitted_at is None:
+                self.line.join(holding.workload, holding.queue, impatient=holding.was_impatient)
 
     def _unsettles(self) -> bool:
         """Whether a pass took something, or gave something that somebody who waits may now take: of a node that holds
@@ -121,9 +127,10 @@ class Cycle:
         return any(above) and (self.line.blocks or any(map(self._is_modest, self.line.set_aside_rows)))
 
     def _may_take_within(self, row: Row) -> bool:
-        """Whether its first might take a floor that its own Queue was given in this pass."""
-        within = row.queue.rules.preemption.within_queue
-        return row.kind.is_floor and row.queue in self._granted and within is not WithinQueue.NEVER
+        """Whether its first is a floor that might take what its own Queue was given in this pass: growth, or floors."""
+        if not row.kind.is_floor or row.queue not in self._granted:
+            return False
+        return row.queue in self._grown or row.queue.rules.preemption.within_queue is not WithinQueue.NEVER
 
     def _is_modest(self, row: Row) -> bool:
         """Whether its Queue would stay at or below what it deserves."""
@@ -194,6 +201,8 @@ class Cycle:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
         self._granted.add(ask.queue)
+        if not ask.kind.is_floor:
+            self._grown.add(ask.queue)
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)

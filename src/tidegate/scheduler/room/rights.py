@@ -23,6 +23,7 @@ taken twice for one ask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.fair.deserved import Deserved
@@ -92,19 +93,27 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool
     while short := list(ledger.shortfalls(ask.queue, need, held=True)):
         # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
         node = short[0].node
-        rights.short = [lack for lack in short if lack.node is node]
+        rights.look([lack for lack in short if lack.node is node])
         unit = victims.take(min(node, rights.scope, key=ask.queue.path.index), rights.short)
         if unit is None:
-            for undone in reversed(taken):
-                draft.undo(undone)
-            return False
+            return _put_back(taken, draft)
         taken.append(unit)
-    for unit in reversed(taken[:-1]):
+    for unit in list(reversed(taken[:-1])):
         if unit.evicts or unit.holding.admitted:
             draft.undo(unit)
-            if not ledger.fits(ask.queue, need, held=True):
-                draft.take_again(unit)
-    return True
+            if ledger.fits(ask.queue, need, held=True):
+                taken.remove(unit)
+            else:
+                taken[taken.index(unit)] = draft.take_again(unit)
+    # Who gave in the asker's own Queue, and was not needed after all, may have been what entitled it to more of others.
+    rights.look([])
+    return all(map(rights.may_take_of, taken)) or _put_back(taken, draft)
+
+
+def _put_back(taken: list[Taken], draft: Draft) -> Literal[False]:
+    for undone in reversed(taken):
+        draft.undo(undone)
+    return False
 
 
 class _Rights:
@@ -113,20 +122,25 @@ class _Rights:
     def __init__(self, ask: Ask, draft: Draft, need: Need) -> None:
         self.ask = ask
         self.draft = draft
-        self.short: list[Short] = []
+        self.need = need
         self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
+        self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
+        self.look([])
+
+    def look(self, short: list[Short]) -> None:
+        """Where room lacks now, and who may be asked for it: what its own Queue gave entitles an ask to others' too."""
+        ledger, deserved, path = self.draft.ledger, self.draft.deserved, self.ask.queue.path
+        self.short = short
         # Nodes of the asker's path, from its Queue up, that stay at or below what they deserve.
         self.modest: set[TreeNode] = set()
-        for node in ask.queue.path:
-            if node.parent is not None and draft.ledger.share_with(node, need) > draft.deserved.share(node):
+        for node in path:
+            if node.parent is not None and ledger.share_with(node, self.need) > deserved.share(node):
                 break
             self.modest.add(node)
         # Nobody outside of this node can be asked to give way: where their path meets the asker's, all below is modest.
-        self.scope = ask.queue.path[min(len(self.modest), len(ask.queue.path) - 1)]
-
-        self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
+        self.scope = path[min(len(self.modest), len(path) - 1)]
 
     @property
     def any(self) -> bool:
@@ -163,6 +177,11 @@ class _Rights:
                 return Rule.FAIR_SHARE
         lower = holding.workload.priority < self.ask.kind.priority
         return Rule.LOWER_PRIORITY if self.across is AcrossQueues.LOWER_PRIORITY and lower else None
+
+    def may_take_of(self, taken: Taken) -> bool:
+        """Whether it stays at or below what it deserves, of what it shares with who gave."""
+        queue = taken.holding.queue
+        return queue is None or all(node in self.modest for node in self.ask.queue.meets(queue))
 
     def _within(self, holding: Holding, floor: bool) -> Rule | None:
         if not self.ask.kind.is_floor:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering
-from tidegate.scheduler import Instant, Plan, Rule, Snapshot
+from tidegate.scheduler import Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, Workload
 from tidegate.sim.laws.accounts import Accounts, takings
 from tidegate.sim.laws.answers import everybody_is_answered
 from tidegate.sim.laws.breach import Breach
@@ -23,7 +23,7 @@ class LawChecker:
         self._settling = False
         """Whether a Plan was made since something happened, and left no room but what it gave."""
         self._given: set[str] = set()
-        self._taken: set[str] = set()
+        self._taken: set[tuple[str, str, str]] = set()
 
     def something_happened(self) -> None:
         """The world moved: what was settled may be decided anew."""
@@ -35,7 +35,7 @@ class LawChecker:
         """What is wrong with a Plan for this Snapshot."""
         accounts = Accounts.of(snapshot, plan, self._tree_of(snapshot))
         yield from law_1(accounts)
-        yield from law_2(accounts, room_is_held=_room_is_held(snapshot, now))
+        yield from law_2(accounts, held_for=_lost_patience(snapshot, now))
         yield from law_3(accounts)
         yield from self._law_4(plan)
         yield from everybody_is_answered(accounts)
@@ -52,12 +52,13 @@ class LawChecker:
         given = {grant.workload for grant in plan.grants if any(grant.pods.values())}
         for name in sorted(taken & self._given):
             yield Breach(4, f"{name} loses what it was given a moment ago, though nothing happened in between")
-        for name in sorted(given & self._taken):
+        again = _pods(plan.grants) & self._taken
+        for name in sorted({workload for workload, _, _ in again}):
             yield Breach(4, f"{name} is given what was taken from it a moment ago, though nothing happened in between")
         # What had to go leaves room that is free only when its pods are gone: then there is something to decide again.
         self._settling = all(cause.rule in MAKES_ROOM for one in takings(plan) for cause in one.causes)
         self._given |= given
-        self._taken |= taken
+        self._taken |= {pods for pods in _pods(takings(plan)) if pods[0] in taken}
 
     def _tree_of(self, snapshot: Snapshot) -> QuotaTree:
         configuration = (snapshot.nodes, snapshot.flavors, snapshot.cluster_queues, snapshot.queues)
@@ -66,13 +67,25 @@ class LawChecker:
         return self._tree
 
 
-def _room_is_held(snapshot: Snapshot, now: Instant) -> bool:
-    """Whether some floor has waited longer than its ClusterQueue's patience."""
+def _pods(changes: Iterable[Grant | Shrink | Eviction]) -> set[tuple[str, str, str]]:
+    """Of which workload, pod set and flavor they are."""
+    return {
+        (change.workload, pod_set, flavor)
+        for change in changes
+        for pod_set, by_flavor in change.pods.items()
+        for flavor, count in by_flavor.items()
+        if count
+    }
+
+
+def _lost_patience(snapshot: Snapshot, now: Instant) -> list[Workload]:
+    """Those whose floor has waited longer than their ClusterQueue's patience."""
+    found = []
     for workload in snapshot.workloads:
         queue = snapshot.queues.get(workload.queue)
         if queue is None or workload.admitted_at is not None or not workload.active:
             continue
         rules = snapshot.cluster_queues.get(queue.cluster_queue, ClusterQueueSpec())
         if rules.ordering is Ordering.BEST_EFFORT and now - workload.waits_since > rules.patience.seconds:
-            return True
-    return False
+            found.append(workload)
+    return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tidegate.model.flavored import Flavored
-from tidegate.scheduler import Eviction, Rule, Shrink
+from tidegate.scheduler import Eviction, Rule, Shrink, Workload
 from tidegate.sim.laws.accounts import Accounts, Pods, amounts_of, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import over_committed
@@ -15,8 +15,10 @@ MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rul
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
 
 
-def law_2(accounts: Accounts, *, room_is_held: bool) -> Iterator[Breach]:
-    """`room_is_held`: somebody lost patience; free room may then be meant for them, and says nothing about taking."""
+def law_2(accounts: Accounts, *, held_for: Iterable[Workload]) -> Iterator[Breach]:
+    """`held_for`: who lost patience. Free room of what they ask for may be meant for them, and says nothing about
+    taking."""
+    held = {resource for workload in held_for for pod_set in workload.pod_sets for resource in pod_set.requests}
     granted = {grant.workload for grant in accounts.plan.grants}
     already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
     for taken in takings(accounts.plan):
@@ -26,13 +28,13 @@ def law_2(accounts: Accounts, *, room_is_held: bool) -> Iterator[Breach]:
         for cause in taken.causes:
             if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
                 yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
-        if not (already_over or room_is_held) and all(cause.rule in MAKES_ROOM for cause in taken.causes):
-            yield from _needless(taken, accounts)
+        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+            yield from _needless(taken, accounts, held)
 
 
-def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
+def _needless(taken: Shrink | Eviction, accounts: Accounts, held: set[str]) -> Iterator[Breach]:
     """What could be given back without over-committing anything was not needed: all of an eviction, one step of a
-    shrink."""
+    shrink. Of resources that are `held` for somebody that cannot be told."""
     workload = accounts.workloads[taken.workload]
     queue = accounts.place_of(taken.workload)
     if queue is None:
@@ -47,7 +49,8 @@ def _needless(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
             if len(by_flavor) == 1 or steps[pod_set] == 1
         ]
     for part in parts:
-        if not any(amounts_of(workload, part).values()):
+        amounts = amounts_of(workload, part)
+        if not any(amounts.values()) or any(some and resource in held for (_, resource), some in amounts.items()):
             continue
         accounts.charge(accounts.after, taken.workload, part, 1)
         fits = next(over_committed(queue.path, accounts.after), None) is None
@@ -80,12 +83,15 @@ def _victims_keep_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
 
 
 def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach]:
-    """Counted with what it held and keeps, and with the pods room was made for; what was free anyway is welcome."""
+    """Counted with what it held and keeps, and with the pods that others made room for; what was free anyway, or was
+    given up in its own Queue, is welcome."""
     holds: dict[str, Amounts] = {name: dict(amounts) for name, amounts in accounts.before.items()}
+    askers = {cause.needed_by for taken in takings(accounts.plan) for cause in taken.causes if cause.rule in ACROSS}
     for taken in takings(accounts.plan):
         accounts.charge(holds, taken.workload, taken.pods, -1)
     for grant in accounts.plan.grants:
-        accounts.charge(holds, grant.workload, grant.held, 1)
+        if grant.workload in askers:
+            accounts.charge(holds, grant.workload, grant.held, 1)
     for taken in takings(accounts.plan):
         for cause in taken.causes:
             if cause.rule not in ACROSS or cause.needed_by is None:
@@ -100,16 +106,21 @@ def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach
 def _without_leftovers(
     place: Place, holds: Mapping[str, Amounts], taken: Shrink | Eviction, accounts: Accounts
 ) -> Amounts:
-    """What a place holds, but for what was left over: a floor goes whole, though less was needed, and the rest of it is
-    as good as free. It was needed for one pod at least."""
-    amounts = dict(holds.get(place.name, {}))
-    if isinstance(taken, Eviction):
-        add(amounts, amounts_of(accounts.workloads[taken.workload], taken.pods), -1)
-        askers = {cause.needed_by for cause in taken.causes}
-        for grant in accounts.plan.grants:
-            if grant.workload in askers:
-                one_each = {pod_set: dict.fromkeys(by_flavor, 1) for pod_set, by_flavor in grant.held.items()}
-                add(amounts, amounts_of(accounts.workloads[grant.workload], one_each))
+    """What a place holds, but for what was left over: a floor and a step go whole, though less was needed, and the rest
+    of it is as good as free. It was needed for one pod at least."""
+    amounts, victim = dict(holds.get(place.name, {})), accounts.workloads[taken.workload]
+    if isinstance(taken, Shrink):
+        steps = {pod_set.name: pod_set.step for pod_set in victim.pod_sets}
+        for pod_set, by_flavor in taken.pods.items():
+            rest = {flavor: min(count, steps[pod_set] - 1) for flavor, count in by_flavor.items()}
+            add(amounts, amounts_of(victim, {pod_set: rest}), -1)
+        return amounts
+    add(amounts, amounts_of(victim, taken.pods), -1)
+    askers = {cause.needed_by for cause in taken.causes}
+    for grant in accounts.plan.grants:
+        if grant.workload in askers:
+            one_each = {pod_set: dict.fromkeys(by_flavor, 1) for pod_set, by_flavor in grant.held.items()}
+            add(amounts, amounts_of(accounts.workloads[grant.workload], one_each))
     return amounts
 
 
