@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.scheduler.world import World, pods, quotas
 from tidegate.scheduler import BUILT_IN, Workload
 from tidegate.scheduler.fair.deserved import Deserved
+from tidegate.scheduler.fair.mending import can_be_mended
 from tidegate.scheduler.tree.tree import Tree
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
@@ -19,9 +20,12 @@ STEPS = 25
 
 
 def tree_of(chance: Random) -> World:
-    """One flavor, up to three levels, weights, here and there a guarantee: what can be mended."""
+    """One flavor, up to three levels, weights, here and there a guarantee, or a tree of its own: what can be mended."""
     world = World(cpu=str(chance.randint(5, 60)), memory=str(chance.randint(5, 60)))
     names = ["root"]
+    for index in range(chance.choice([0, 0, 1, 2])):
+        world.cluster_queue(f"r{index}", quotas(cpu=str(chance.randint(3, 30)), memory=str(chance.randint(3, 30))))
+        names.append(f"r{index}")
     for index in range(chance.randint(0, 4)):
         quota = [quotas(cpu=str(chance.randint(0, 9)))] if chance.random() < 0.15 else []
         world.cluster_queue(f"c{index}", *quota, parent=chance.choice(names), weight=chance.randint(1, 3))
@@ -76,6 +80,7 @@ def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
         new = workload(chance, world, number)
         demand[new.name] = new
     tree = Tree(world.snapshot())
+    assert can_be_mended(tree, BUILT_IN)
     kept = Deserved(tree, BUILT_IN, world.snapshot())
     known: dict[str, Workload] = {}
     for step in range(STEPS):

@@ -24,7 +24,7 @@ from tidegate.scheduler.tree.tree import Tree
 class Given:
     """One ask that was granted."""
 
-    __slots__ = ("ask", "failed", "order", "placement", "queue", "undone")
+    __slots__ = ("ask", "failed", "order", "placement", "queue")
 
     def __init__(self, ask: Ask, placement: Placement, failed: int) -> None:
         self.ask = ask
@@ -34,7 +34,6 @@ class Given:
         self.placement = placement
         self.failed = failed
         """How many rows had been found not to fit before."""
-        self.undone = False
 
 
 class Fill:
@@ -45,8 +44,6 @@ class Fill:
         self.ledger = Ledger(tree)
         self._empty = Ledger(tree)
         self.line = Line(tree, self.ledger, policies, self._can_ever_fit)
-        self.given: list[Given] = []
-        """In the order of turns, as far back as that matters."""
         self.given_in: list[list[Given]] = [[] for _ in range(tree.size)]
         """By Queue, in its own order."""
         self.moved: set[TreeNode] = set()
@@ -81,7 +78,7 @@ class Fill:
         row = self.line.floor_row(name)
         return row is not None and row.first is not None and row.first[1] != name
 
-    def grant(self, ask: Ask, placement: Placement) -> None:
+    def grant(self, ask: Ask, placement: Placement) -> Given:
         """Give somebody what they ask for."""
         holding = self.holdings.get(ask.name)
         if holding is None:
@@ -92,7 +89,6 @@ class Fill:
                 holding.change(index, flavor, count)
         self.ledger.grant(ask.queue, placement.need)
         given = Given(ask, placement, self.line.failures)
-        self.given.append(given)
         before = self.given_in[ask.queue.index]
         if before and given.order < before[-1].order:
             insort(before, given, key=attrgetter("order"))
@@ -101,6 +97,7 @@ class Fill:
         self.line.serve(ask, holding)
         self.moved.add(ask.queue)
         self.moves[ask.queue.index] += 1
+        return given
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""
@@ -109,7 +106,6 @@ class Fill:
             given_in.pop()
         else:
             given_in.remove(given)
-        given.undone = True
         holding = self.holdings[given.ask.name]
         self.ledger.grant(given.queue, given.placement.need, -1)
         for index, flavor, count in given.placement.pods:
@@ -130,21 +126,11 @@ class Fill:
         stays = []
         for given in self.given_in[queue.index]:
             if given.ask.name == workload.name:
-                given.undone = True
                 self.ledger.grant(queue, given.placement.need, -1)
             else:
                 stays.append(given)
         self.given_in[queue.index] = stays
         self._changed(queue)
-
-    def back_to(self, kept: int) -> None:
-        """Undo what was given after so many."""
-        failed = self.given[kept - 1].failed if kept else 0
-        while len(self.given) > kept:
-            given = self.given.pop()
-            if not given.undone:
-                self.undo(given)
-        self.line.reopen(failed)
 
     def _ask_for_more(self, holding: Holding, queue: TreeNode) -> None:
         self.line.leave(holding.workload)

@@ -9,7 +9,8 @@ and not how it was reached.
 So when demand changes: undo what was given since somebody first did not fit (few asks: all that is smaller than the
 largest); put in, or take out, what changed; then look along the paths of the Queues concerned for a child that is
 ahead of a sibling's next ask. It gives its last back, or the one behind is given its next, until nobody is ahead. From
-there handing out goes on as ever. A change costs what it moves, not what was handed out.
+there handing out goes on as ever. A change costs what it moves, not what was handed out; and what it moves is below
+one root, since roots that share no machines have nothing to do with each other.
 """
 
 from __future__ import annotations
@@ -44,14 +45,15 @@ class Mending:
         """What was given last below a ClusterQueue, as of how many changes there."""
         self._ages: dict[TreeNode, tuple[int, int]] = {}
         """How old what a Queue was given last is, as of how many moves there."""
-        self._tight_from: int | None = None
-        """How many had been given when somebody first did not fit."""
+        self._late: dict[TreeNode, list[Given]] = {}
+        """By root: what was given since somebody below it first did not fit."""
 
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change; nothing is its own until then."""
-        if not self._disturbed and self._tight_from is not None:
-            self.fill.back_to(self._tight_from)
-        self._disturbed[self.fill.tree.nodes[workload.queue]] = None
+        queue = self.fill.tree.nodes[workload.queue]
+        for given in reversed(self._late.pop(queue.root, ())):
+            self.fill.undo(given)
+        self._disturbed[queue] = None
         self.fill.forget(workload)
 
     def run(self) -> None:
@@ -63,18 +65,22 @@ class Mending:
             except _UnclearError:
                 self._begin_again()
         self._disturbed.clear()
-        fill.given.clear()
-        self._tight_from = None
         while ask := fill.line.next():
             assert ask.row.only is not None
-            if self._tight_from is None and not fill.line.has_room_for_all and self._is_tight(ask.queue.root):
-                self._tight_from = len(fill.given)
-            fill.grant(ask, ask.row.only)
+            root = ask.queue.root
+            if root not in self._late and not fill.line.has_room_for_all and self._is_tight(root):
+                self._late[root] = []
+            given = fill.grant(ask, ask.row.only)
+            if root in self._late:
+                self._late[root].append(given)
 
     def _begin_again(self) -> None:
-        for given_in in self.fill.given_in:
-            while given_in:
-                self.fill.undo(given_in[-1])
+        """Nothing is given below the roots of who changed."""
+        for root in {queue.root for queue in self._disturbed}:
+            for node in root.below():
+                given_in = self.fill.given_in[node.index]
+                while given_in:
+                    self.fill.undo(given_in[-1])
 
     def _mend(self) -> None:
         concerned = {node: None for queue in self._disturbed for node in reversed(queue.path)}
@@ -194,7 +200,7 @@ def can_be_mended(tree: Tree, policies: Policies) -> bool:
     """Whether turns are a merge by shares, so that it does not matter in which order they were taken."""
     queues = [node for node in tree.in_order if node.is_queue]
     return (
-        len({queue.root for queue in queues}) < 2
+        tree.machines is None
         and not any(node.kept for node in tree.in_order)
         and all(len(queue.flavors) < 2 and queue.rules.ordering is not Ordering.STRICT for queue in queues)
         and all(len(axes) == 1 for queue in queues for axes, _, _ in queue.capped)

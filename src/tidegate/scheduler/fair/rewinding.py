@@ -8,7 +8,7 @@ other policies. A workload that comes last in its Queue costs a few grants; one 
 from __future__ import annotations
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.fair.fill import Fill
+from tidegate.scheduler.fair.fill import Fill, Given
 from tidegate.scheduler.line.asks import floor_place, floor_rank
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.snapshot import Workload
@@ -19,16 +19,25 @@ class Rewinding:
 
     def __init__(self, fill: Fill) -> None:
         self.fill = fill
+        self._given: list[Given] = []
+        """In the order of turns."""
 
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change: back to the moment when it is, or would be, its turn."""
         queue = self.fill.tree.nodes[workload.queue]
         own = (floor_rank(workload), floor_place(workload))
-        given = self.fill.given
+        given = self._given
         kept = 0 if self.fill.line.blocks else len(given)
         while kept and not (given[kept - 1].queue is queue and given[kept - 1].order < own):
             kept -= 1
-        self.fill.back_to(kept)
+        self._back_to(kept)
+
+    def _back_to(self, kept: int) -> None:
+        """Undo what was given after so many."""
+        failed = self._given[kept - 1].failed if kept else 0
+        while len(self._given) > kept:
+            self.fill.undo(self._given.pop())
+        self.fill.line.reopen(failed)
 
     def run(self) -> None:
         """Hand out what there is to those who want it now."""
@@ -36,7 +45,7 @@ class Rewinding:
         while ask := fill.line.next():
             placement = place(ask.row, fill.ledger)
             if placement is not None:
-                fill.grant(ask, placement)
+                self._given.append(fill.grant(ask, placement))
             elif ask.queue.rules.ordering is Ordering.STRICT:
                 fill.line.block(ask)
             else:
