@@ -93,21 +93,22 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool
     while short := list(ledger.shortfalls(ask.queue, need, held=True)):
         # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
         node = short[0].node
-        rights.look([lack for lack in short if lack.node is node])
+        rights.short = [lack for lack in short if lack.node is node]
         unit = victims.take(min(node, rights.scope, key=ask.queue.path.index), rights.short)
         if unit is None:
             return _put_back(taken, draft)
         taken.append(unit)
-    for unit in list(reversed(taken[:-1])):
+        rights.look_again(unit)
+    needed = taken[-1:]
+    for unit in reversed(taken[:-1]):
+        needed.append(unit)
         if unit.evicts or unit.holding.admitted:
-            draft.undo(unit)
-            if ledger.fits(ask.queue, need, held=True):
-                taken.remove(unit)
-            else:
-                taken[taken.index(unit)] = draft.take_again(unit)
-    # Who gave in the asker's own Queue, and was not needed after all, may have been what entitled it to more of others.
-    rights.look([])
-    return all(map(rights.may_take_of, taken)) or _put_back(taken, draft)
+            draft.undo(needed.pop())
+            if not ledger.fits(ask.queue, need, held=True):
+                needed.append(draft.take_again(unit))
+            else:  # It may have been what entitled the asker to more of others.
+                rights.look_again(unit)
+    return all(map(rights.may_take_of, needed)) or _put_back(needed[::-1], draft)
 
 
 def _put_back(taken: list[Taken], draft: Draft) -> Literal[False]:
@@ -123,16 +124,23 @@ class _Rights:
         self.ask = ask
         self.draft = draft
         self.need = need
+        self.short: list[Short] = []
+        """Where room lacks now."""
         self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
         self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
-        self.look([])
+        self._look()
 
-    def look(self, short: list[Short]) -> None:
-        """Where room lacks now, and who may be asked for it: what its own Queue gave entitles an ask to others' too."""
+    def look_again(self, taken: Taken) -> None:
+        """What was taken, or given back, near the asker changes who else may be asked: with less held there its nodes
+        are entitled to more of others."""
+        queue = taken.holding.queue
+        if queue is not None and any(node in self.path for node in queue.path[:-1]):
+            self._look()
+
+    def _look(self) -> None:
         ledger, deserved, path = self.draft.ledger, self.draft.deserved, self.ask.queue.path
-        self.short = short
         # Nodes of the asker's path, from its Queue up, that stay at or below what they deserve.
         self.modest: set[TreeNode] = set()
         for node in path:
