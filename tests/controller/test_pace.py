@@ -6,8 +6,10 @@ import asyncio
 from typing import Any
 
 from tests.controller.bench import LONG_S, Bench, Play, quota
-from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
+from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
 from tidegate.kube.wire import Object
+
+WHEN = "2026-01-01T00:00:00Z"
 
 
 def test_a_write_that_takes_long_is_in_nobodys_way(play: Play) -> None:
@@ -158,5 +160,27 @@ def test_a_status_that_is_refused_for_ever_is_tried_ever_more_rarely_and_is_in_n
         bench.wire.refused = {}
         await asyncio.sleep(61)
         assert await bench.state("poor") == "Admitted"
+
+    play(story)
+
+
+def test_what_has_ended_is_said_so_while_everybody_is_given_something(play: Play) -> None:
+    """Whatever gives was sent first, and there was always something: what had ended was called admitted for minutes."""
+
+    async def story(bench: Bench) -> None:
+        await bench.workload("over", "left", count=1)
+        await asyncio.sleep(3)
+        await bench.client.patch(CLUSTER_QUEUES, "right", {"spec": {"quotas": quota(1000)}})
+        names = [f"given{number}" for number in range(100)]
+        bench.wire.slow = set(names)
+        for name in names:
+            await bench.workload(name, "right", count=1)
+        found: Object = await bench.client.get(WORKLOADS, "over", "n")
+        ended = {"type": "Finished", "status": "True", "reason": "ByHand", "message": "", "lastTransitionTime": WHEN}
+        said = {"status": {"conditions": [*found["status"]["conditions"], ended]}}
+        await bench.client.patch(WORKLOADS, "over", said, "n", subresource="status")
+        await asyncio.sleep(1.5 * LONG_S)
+        assert await bench.state("given99") == "None", "some are not even sent yet"
+        assert await bench.state("over") == "Finished"
 
     play(story)

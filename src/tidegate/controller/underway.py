@@ -105,6 +105,11 @@ class Underway:
             return None
         return chain.last.status if chain.last is not None else chain.before_last()
 
+    def is_sent(self, key: Key) -> bool:
+        """Whether a write of it is on its way."""
+        chain = self._chains.get(key)
+        return chain is not None and chain.sent is not None
+
     def is_taken_from(self, key: Key) -> bool:
         """Whether something is taken from it that the server may not know of yet."""
         chain = self._chains.get(key)
@@ -183,12 +188,14 @@ class Underway:
             urgency, root = self._places[key] = place
             self._ready[urgency].setdefault(root, {})[key] = None
 
-    def next(self, least: Urgency) -> tuple[Step, Object] | None:
-        """What is to be sent now, and the object that it was made from; nothing less urgent than `least`."""
+    def next(self, least: Urgency, most: Urgency = Urgency.TAKES) -> tuple[Step, Object] | None:
+        """What is to be sent now, and the object that it was made from; nothing less urgent than `least`, nor more than
+        `most`."""
         for given in self._given:
             given.after = self._number
         self._given.clear()
-        for urgency, trees in enumerate(self._ready[: least + 1]):
+        for urgency in range(most, least + 1):
+            trees = self._ready[urgency]
             for root, keys in trees.items():
                 # Of those that take, only the one that moves may have to wait.
                 for key in islice(keys, 2 if urgency == Urgency.TAKES else 1):

@@ -25,7 +25,7 @@ _AT_ONCE = 32
 _IN_PASSING = 4
 """What only tells is sent while fewer than so many are under way: whoever is given something does not wait for it."""
 _IN_PASSING_LEAST = 1
-"""But so many always may be."""
+"""But so many always are: what has ended is said so in the busiest hour."""
 _SLOW_S = 1.0
 """One that takes longer is not waited for by the next that only tells."""
 _AGAIN_S = 1.0
@@ -61,26 +61,39 @@ class StatusWriter:
         self._refusals: dict[Key, int] = {}
         """How often in a row."""
         self._own: dict[Key, str] = {}
+        """Versions that we wrote last, until they are heard of."""
+        self._heard: dict[Key, str] = {}
+        """Versions that were heard of while a write was under way: news often overtake answers."""
 
     def open(self, group: asyncio.TaskGroup) -> None:
         """From now on what is put is sent."""
         self._group = group
 
     def is_own(self, obj: Object) -> bool:
-        """Whether this is what the server answered to our last write, so that it is no news; asked once."""
-        return self._own.pop(key_of(obj), "") == str(obj["metadata"]["resourceVersion"])
+        """Whether this is what we wrote last, so that it is no news; asked once. While a write is under way its answer
+        will tell."""
+        key, version = key_of(obj), str(obj["metadata"]["resourceVersion"])
+        if self.underway.is_sent(key):
+            self._heard[key] = version
+            return True
+        return self._own.pop(key, "") == version
 
     def push(self) -> None:
         """Send what may be sent now."""
         while self._group is not None and self._sent < _AT_ONCE:
-            passing = self._sent < _IN_PASSING or len(self._passing) < _IN_PASSING_LEAST
-            found = self.underway.next(Urgency.REPORTS if passing else Urgency.GIVES)
+            found = self._next()
             if found is None:
                 return
             self._sent += 1
             if found[0].urgency > Urgency.GIVES:
                 self._passing.add(found[0])
             self._group.create_task(self._send(*found))
+
+    def _next(self) -> tuple[Step, Object] | None:
+        found = None
+        if len(self._passing) < _IN_PASSING_LEAST:
+            found = self.underway.next(Urgency.REPORTS, Urgency.TELLS)
+        return found or self.underway.next(Urgency.REPORTS if self._sent < _IN_PASSING else Urgency.GIVES)
 
     async def _send(self, step: Step, known: Object) -> None:
         slow = asyncio.get_running_loop().call_later(_SLOW_S, self._passed, step)
@@ -101,16 +114,18 @@ class StatusWriter:
         self.push()
 
     def _taken(self, step: Step, answer: Object) -> None:
-        is_newest = self._workloads.wrote(answer)
-        if is_newest:
-            self._own[step.key] = str(answer["metadata"]["resourceVersion"])
+        version, heard = str(answer["metadata"]["resourceVersion"]), self._heard.pop(step.key, "")
+        is_ahead = self._workloads.wrote(answer)
+        if is_ahead:
+            self._own[step.key] = version
         self._refusals.pop(step.key, None)
         self.underway.written(step, answer)
-        self._written(step, is_newest)
+        self._written(step, is_ahead or heard == version)
 
     def _not_taken(self, step: Step, refused: StatusError | None) -> None:
         """What stands there now is known, and nothing else is assumed. Who is only late tries again at once."""
         key = step.key
+        self._heard.pop(key, None)
         assumed = self.underway.forget(step)
         if refused is None or refused.code in (404, 409):
             self._failed(step, None, assumed)
