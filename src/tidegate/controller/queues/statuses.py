@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
+from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, Key, key_of
 from tidegate.controller.queues.quotas import linked
 from tidegate.controller.told.queues import active, guaranteed, queue_status
 from tidegate.controller.watch.cache import Cache
@@ -33,6 +35,20 @@ class QueueStatuses:
         self._client = client
         self._cache = cache
         self._limit = asyncio.Semaphore(_AT_ONCE)
+        self._meant: dict[tuple[str, Key], Object] = {}
+        """What each queue is to say, by kind."""
+        self.differs: Callable[[], None] = lambda: None
+        """Called when a queue is heard to say something else."""
+        cache.cluster_queues.on_change(partial(self._heard, CLUSTER_QUEUES.kind))
+        cache.queues.on_change(partial(self._heard, QUEUES.kind))
+
+    def _heard(self, kind: str, old: Object | None, new: Object | None) -> None:
+        """An earlier write of ours may be heard of, or take effect, after what is meant now was found to be said."""
+        if new is None:
+            if old is not None:
+                self._meant.pop((kind, key_of(old)), None)
+        elif self._meant.get((kind, key_of(new)), new.get("status")) != new.get("status"):
+            self.differs()
 
     async def write(self, plan: Plan, now: int) -> bool:
         """Bring every status up to date with a Plan's report; whether all are."""
@@ -57,9 +73,9 @@ class QueueStatuses:
             says.append(active(standing, stopped=False, unknown_policy=False))
             says += linked(queue, self._cache)
         status = queue_status(queue.status, standing, now, says)
+        content = self._meant[resource.kind, key_of(obj)] = encode_status(status)
         if status == queue.status and obj.get("status"):
             return True
-        content = encode_status(status)
         try:
             async with self._limit:
                 await self._client.update(resource, with_status(obj, content), subresource="status")
