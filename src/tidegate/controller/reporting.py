@@ -36,6 +36,7 @@ class Reporting:
         self._wake = wake
         self._workloads = workloads
         self._queues = queues
+        queues.differs = self._again
         self._underway = underway
         self.due = True
         """Whether something may have changed since the last."""
@@ -88,8 +89,11 @@ class Reporting:
             self._writing = None
         self._pause_s = min(max(_PAUSE_S, 9 * written.took_s), _PAUSE_MOST_S)
         if not written.everything:
-            self.due = True
-            self._wake()
+            self._again()
+
+    def _again(self) -> None:
+        self.due = True
+        self._wake()
 
     def _said(self, key: Key) -> dict[str, object] | None:
         return ((self._workloads.get(key) or {}).get("status") or {}).get("waiting")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, Key, key_of
@@ -45,6 +47,20 @@ class QueueStatuses:
         self._cache = cache
         self._limit = asyncio.Semaphore(_AT_ONCE)
         self._sending: dict[tuple[str, Key], asyncio.Task[bool]] = {}
+        self._meant: dict[tuple[str, Key], Object] = {}
+        """What each queue is to say."""
+        self.differs: Callable[[], None] = lambda: None
+        """Called when a queue is heard to say something else."""
+        cache.cluster_queues.on_change(partial(self._heard, CLUSTER_QUEUES.plural))
+        cache.queues.on_change(partial(self._heard, QUEUES.plural))
+
+    def _heard(self, plural: str, old: Object | None, new: Object | None) -> None:
+        """An earlier write of ours may be heard of, or take effect, after what is meant now was found to be said."""
+        if new is None:
+            if old is not None:
+                self._meant.pop((plural, key_of(old)), None)
+        elif self._meant.get((plural, key_of(new)), new.get("status")) != new.get("status"):
+            self.differs()
 
     async def write(self, plan: Plan, now: int) -> Written:
         """Bring every status up to date with a Plan's report. One that hangs is left to itself."""
@@ -60,7 +76,7 @@ class QueueStatuses:
         loop, key = asyncio.get_running_loop(), (resource.plural, key_of(obj))
         if key in self._sending:
             return None
-        status = self._wanted(kind, obj, plan, now)
+        status = self._wanted(resource, kind, obj, plan, now)
         if status is None:
             return loop.time()
         async with self._limit:
@@ -69,7 +85,7 @@ class QueueStatuses:
             done, _ = await asyncio.wait([sending], timeout=_SLOW_S)
         return loop.time() if done and sending.result() else None
 
-    def _wanted(self, kind: Any, obj: Object, plan: Plan, now: int) -> QueueStatus | None:
+    def _wanted(self, resource: Resource[Object], kind: Any, obj: Object, plan: Plan, now: int) -> QueueStatus | None:
         """Its status, if that is another than it has."""
         try:
             queue = read(kind, obj)
@@ -87,6 +103,7 @@ class QueueStatuses:
             says.append(active(standing, stopped=False, unknown_policy=False))
             says += linked(queue, self._cache)
         status = queue_status(queue.status, standing, now, says)
+        self._meant[resource.plural, key_of(obj)] = encode_status(status)
         return None if status == queue.status and obj.get("status") else status
 
     async def _send(self, resource: Resource[Object], obj: Object, status: QueueStatus) -> bool:

@@ -25,7 +25,9 @@ _ACTS = 24
 _ACTS_AN_HOUR = 240
 _PAUSE_S = 4.0
 _QUIET_S = 60.0
-"""Longer than anybody waits before trying again."""
+"""Longer than an operator waits before trying again."""
+_ENDED_S = 330.0
+"""Longer than anybody does: the controller of a Job whose pods fail and fail waits for minutes."""
 _MOST_S = 4 * 3600.0
 
 
@@ -98,7 +100,7 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     history.breaches += await Settled(server.client, loop.unix).breaches(over=False)
     nodes.going_on.set()
     await people.open_again()
-    await _quiet(witness, loop)
+    await _quiet(witness, loop, _ENDED_S)
     operators.check()
     history.breaches += await Settled(server.client, loop.unix).breaches(over=True)
     await operators.stop()
@@ -130,10 +132,10 @@ async def _trouble(pauses: Iterable[float], chance: Random, people: People, node
     await asyncio.gather(*background)
 
 
-async def _quiet(witness: Witness, loop: VirtualLoop) -> None:
-    """Returns when nothing has been written for a while."""
+async def _quiet(witness: Witness, loop: VirtualLoop, least_s: float = _QUIET_S) -> None:
+    """Returns when nothing has been written for so long."""
     began = loop.time()
-    while loop.time() - max(began, witness.last_at) < _QUIET_S:
+    while loop.time() - max(began, witness.last_at) < least_s:
         await asyncio.sleep(5)
         if loop.time() - began > _MOST_S:
             raise Broken("it does not come to rest: something is written for ever")
