@@ -445,6 +445,25 @@ def test_where_nobody_knows_queues_nothing_is_left_waiting(tmp_path: Path) -> No
         tidegate("down", "--data-dir", str(data))
 
 
+def test_what_is_put_on_a_cluster_is_never_put_on_this_machine_unasked(tmp_path: Path) -> None:
+    """With a machine of its own running, `tidegate install` went there, past the kubeconfig of the cluster."""
+    kubectls = tmp_path / ".kube" / "config"
+    kubectls.parent.mkdir()
+    cluster = {"name": "x", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "x", "context": {"cluster": "x", "user": ""}}
+    kubectls.write_text(json.dumps({"current-context": "x", "clusters": [cluster], "contexts": [context]}))
+    home = {"HOME": str(tmp_path), "KUBECONFIG": ""}
+    try:
+        assert tidegate("up", **home).returncode == 0
+        assert tidegate("status", **home).returncode == 0
+        for command in (["install", "--wait", "0"], ["uninstall"], ["operator"]):
+            done = tidegate(*command, **home)
+            assert done.returncode == 1
+            assert "The connection to https://127.0.0.1:1 failed" in done.stderr
+    finally:
+        tidegate("down", **home)
+
+
 def test_several_who_begin_at_once_make_one_cluster_and_all_are_served(tmp_path: Path) -> None:
     """Who came while another was starting it was told that there is no kubeconfig."""
     command = [sys.executable, "-m", "tidegate", "run", "--cpu", "10m", "--"]

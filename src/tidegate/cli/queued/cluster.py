@@ -38,15 +38,16 @@ def output(command: argparse._ActionsContainer, shows: str = "table") -> None:
                          metavar="FORM")  # fmt: skip
 
 
-def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False) -> T:
-    """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none."""
+def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False, own: bool = True) -> T:
+    """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none. Without
+    `own`, this machine's server is meant only where the kubeconfig says so: what is put on a cluster is put there."""
     import asyncio
 
     from tidegate.kube.access import AccessError
     from tidegate.kube.answers import StatusError
 
     try:
-        return asyncio.run(_connected(told, work, start=start))
+        return asyncio.run(_connected(told, work, start=start, own=own))
     except StatusError as refused:
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:
@@ -84,11 +85,11 @@ def _refusal(refused: Exception) -> str:
     return f"The server refused: {message}. {_REMEDIES.get(code, '')}".rstrip()
 
 
-async def _connected(told: argparse.Namespace, work: Work[T], *, start: bool) -> T:
+async def _connected(told: argparse.Namespace, work: Work[T], *, start: bool, own: bool) -> T:
     from tidegate.kube.config import load_access
     from tidegate.kube.connect import connect
 
-    access = load_access(_kubeconfig(told, start=start), told.context)
+    access = load_access(_kubeconfig(told, start=start) if own else told.kubeconfig, told.context)
     client = connect(access, user_agent="tidegate-cli")
     try:
         return await work(client, told.namespace or access.namespace)
