@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,34 @@ def test_a_command_that_nobody_reads_any_more_is_cancelled(kubeconfig: str) -> N
     assert "job/endless is cancelled." in said
     assert "does not answer" not in said
     assert tidegate("why", "endless", *where).returncode == 1
+
+
+def test_a_second_ctrl_c_ends_at_once_and_says_what_is_left(tmp_path: Path) -> None:
+    """The first asks the server to cancel, and a server that hangs does not answer."""
+    folder = str(tmp_path / "state")
+    assert tidegate("up", "--data-dir", folder).returncode == 0
+    server = int(Path(folder, "control-plane.lock").read_text())
+    words = ["run", "--kubeconfig", f"{folder}/kubeconfig", "--cpu", "10m", "--name", "stays", "--"]
+    words += ["sh", "-c", "echo up; sleep 100"]
+    try:
+        with subprocess.Popen(
+            [*_TIDEGATE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as running:
+            assert running.stdout is not None
+            assert running.stderr is not None
+            assert running.stdout.readline() == "up\n"
+            os.kill(server, signal.SIGSTOP)
+            running.send_signal(signal.SIGINT)
+            while "Cancelling job/stays" not in running.stderr.readline():
+                pass
+            running.send_signal(signal.SIGINT)
+            said = running.stderr.read()
+        assert running.returncode == 130
+        assert "job/stays may go on; `tidegate cancel stays` ends it." in said
+        assert "Traceback" not in said
+    finally:
+        os.kill(server, signal.SIGCONT)
+        tidegate("down", "--data-dir", folder)
 
 
 def test_what_has_ended_is_read_as_far_as_somebody_reads(kubeconfig: str) -> None:

@@ -122,13 +122,17 @@ def test_why_tells_of_a_pod_that_cannot_start(kubeconfig: str) -> None:
     assert tidegate("cancel", "stuck", *where).returncode == 0
 
 
-def test_several_pods_say_who_speaks(kubeconfig: str) -> None:
+@pytest.fixture(scope="module")
+def many(kubeconfig: str) -> subprocess.CompletedProcess[str]:
+    """A job of several pods that has ended."""
     words = ["sh", "-c", "echo pod $JOB_COMPLETION_INDEX"]
-    done = tidegate(
-        "run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--pods", "3", "--min", "1", "--name", "many", "--", *words
-    )
-    assert done.returncode == 0, done.stderr
-    assert sorted(line.split("] ")[1] for line in done.stdout.splitlines()) == ["pod 0", "pod 1", "pod 2"]
+    asked = ["--cpu", "10m", "--pods", "3", "--min", "1", "--name", "many"]
+    return tidegate("run", "--kubeconfig", kubeconfig, *asked, "--", *words)
+
+
+def test_several_pods_say_who_speaks(kubeconfig: str, many: subprocess.CompletedProcess[str]) -> None:
+    assert many.returncode == 0, many.stderr
+    assert sorted(line.split("] ")[1] for line in many.stdout.splitlines()) == ["pod 0", "pod 1", "pod 2"]
     why = tidegate("why", "many", "--kubeconfig", kubeconfig)
     assert "default/job-many: Finished" in why.stdout
     assert "(Succeeded)" in why.stdout
@@ -178,6 +182,7 @@ MISUSED, FAILED = 2, 1
         (MISUSED, ["run", "--memory", "1Xi", "--", "true"], '--memory: "1Xi" is not a quantity'),
         (MISUSED, ["run", "--cpu", "-1", "--", "true"], "--cpu: -1 is less than nothing."),
         (MISUSED, ["run", "--env", "=x", "--", "true"], '--env: "=x" has no name.'),
+        (MISUSED, ["run", "--", "echo", "\udcff"], "'\\xff' is not UTF-8, and Kubernetes keeps nothing else."),
         (FAILED, ["run", "--name", "many", "--", "true"], "There is a job/many already. Choose another --name;"),
         (FAILED, ["run", "--priority-class", "urgent", "--", "true"], "There is no PriorityClass urgent. There is sys"),
         (FAILED, ["run", "-n", "nowhere", "--", "true"], "There is no namespace nowhere. `tidegate queue create"),
@@ -206,6 +211,7 @@ MISUSED, FAILED = 2, 1
         (FAILED, ["queue", "stop", "rot"], "There is no ClusterQueue rot. Did you mean root?"),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("many")
 def test_mistakes_are_sentences(kubeconfig: str, status: int, arguments: list[str], said: str) -> None:
     at = len(arguments) if "--" not in arguments else arguments.index("--")
     done = tidegate(*arguments[:at], "--kubeconfig", kubeconfig, *arguments[at:])
@@ -443,6 +449,25 @@ def test_where_nobody_knows_queues_nothing_is_left_waiting(tmp_path: Path) -> No
         assert "does not know Tidegate's kinds" in done.stderr
     finally:
         tidegate("down", "--data-dir", str(data))
+
+
+def test_what_is_put_on_a_cluster_is_never_put_on_this_machine_unasked(tmp_path: Path) -> None:
+    """With a machine of its own running, `tidegate install` went there, past the kubeconfig of the cluster."""
+    kubectls = tmp_path / ".kube" / "config"
+    kubectls.parent.mkdir()
+    cluster = {"name": "x", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "x", "context": {"cluster": "x", "user": ""}}
+    kubectls.write_text(json.dumps({"current-context": "x", "clusters": [cluster], "contexts": [context]}))
+    home = {"HOME": str(tmp_path), "KUBECONFIG": ""}
+    try:
+        assert tidegate("up", **home).returncode == 0
+        assert tidegate("status", **home).returncode == 0
+        for command in (["install", "--wait", "0"], ["uninstall"], ["operator"]):
+            done = tidegate(*command, **home)
+            assert done.returncode == 1
+            assert "The connection to https://127.0.0.1:1 failed" in done.stderr
+    finally:
+        tidegate("down", **home)
 
 
 def test_several_who_begin_at_once_make_one_cluster_and_all_are_served(tmp_path: Path) -> None:

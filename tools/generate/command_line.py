@@ -20,7 +20,7 @@ one sentence on what is wrong and one on what to do, on stderr.
 
 Which server is meant: `--kubeconfig` or `--context`; else `$KUBECONFIG`; else this machine's own, if it runs; else
 `~/.kube/config`; else the service account of the pod it runs in. `tidegate run` makes this machine a cluster where
-there is none of these.
+there is none of these; `install`, `uninstall` and `operator` never mean this machine's own unless a kubeconfig says so.
 
 Every command takes these, beside its own. Where no server is asked (`up`, `down`, `demo`, `convert`), only `-o` changes
 something:

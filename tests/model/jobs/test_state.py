@@ -95,6 +95,13 @@ def test_priority_and_longest_run_are_read() -> None:
     assert max_run_seconds(builtin().of(job), job) == 60
 
 
+def test_a_run_longer_than_anybody_can_say_is_as_long_as_can_be_said() -> None:
+    """Kubernetes takes 64 bits of seconds. Such a Job got no Workload at all, waited for ever, and nobody said why."""
+    job = sample("PyTorchJob")
+    job["spec"]["runPolicy"] = {"activeDeadlineSeconds": 2**40}
+    assert max_run_seconds(builtin().of(job), job) == 2**31 - 1
+
+
 def test_an_unknown_kind_is_named_and_told_what_to_do() -> None:
     with pytest.raises(JobError, match=r"example.com/v1 Thing is not a known kind of job; use one of"):
         builtin().of({"apiVersion": "example.com/v1", "kind": "Thing"})

@@ -65,7 +65,7 @@ def _run(told: argparse.Namespace) -> int:
     async def work(client: Client, namespace: str) -> None:
         await _install(client, kinds, choice, told.wait, say)
 
-    on_cluster(told, work)
+    on_cluster(told, work, own=False)
     if told.output == "table":
         print("Tidegate is installed." if told.wait else "Tidegate is installed; its operator starts now.")
         if not choice.everywhere:

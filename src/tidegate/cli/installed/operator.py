@@ -67,7 +67,7 @@ def _run(told: argparse.Namespace) -> int:
         await _until_told_to_end(client, settings)
         return 0
 
-    return on_cluster(told, work, stays=True)
+    return on_cluster(told, work, own=False, stays=True)
 
 
 async def _until_told_to_end(client: Client, settings: Settings) -> None:

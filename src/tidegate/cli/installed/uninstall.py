@@ -47,7 +47,7 @@ def _run(told: argparse.Namespace) -> int:
     async def work(client: Client, _: str) -> None:
         await _uninstall(client, kinds, told, say)
 
-    on_cluster(told, work)
+    on_cluster(told, work, own=False)
     if told.output == "table":
         kept = "" if told.crds else " Its kinds and your queues are kept; --crds --yes deletes them."
         print(f"Tidegate is uninstalled.{kept}")

@@ -102,6 +102,9 @@ def _env(told: argparse.Namespace) -> list[Json]:
 
 def _literal(text: str) -> str:
     """Kubernetes replaces $(NAME) and takes $$ for $; what was typed here is meant as it is."""
+    if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        shown = ascii(text.encode(errors="surrogateescape"))[1:]
+        raise UsageError(f"{shown} is not UTF-8, and Kubernetes keeps nothing else. Put it in a file, and name that.")
     return text.replace("$", "$$")
 
 

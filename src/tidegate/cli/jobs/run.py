@@ -90,6 +90,8 @@ async def _make(client: Client, namespace: str, body: Json) -> Json:
 
 
 async def _put_in_line(client: Client, namespace: str, body: Json, told: argparse.Namespace) -> int:
+    import asyncio
+
     from tidegate.cli.jobs.interrupts import Interrupts
     from tidegate.cli.queued.tables import document
 
@@ -97,7 +99,11 @@ async def _put_in_line(client: Client, namespace: str, body: Json, told: argpars
         # From before it is made: what is made and not cancelled would be left behind.
         with Interrupts() as interrupted:
             name = str((await _make(client, namespace, body))["metadata"]["name"])
-            return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
+            try:
+                return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
+            except asyncio.CancelledError:  # The second Ctrl-C.
+                print(f"\njob/{name} may go on; `tidegate cancel {name}` ends it.", file=sys.stderr)
+                raise
     made = await _make(client, namespace, body)
     name = str(made["metadata"]["name"])
     if told.output == "table":

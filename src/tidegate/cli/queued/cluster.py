@@ -38,16 +38,19 @@ def output(command: argparse._ActionsContainer, shows: str = "table") -> None:
                          metavar="FORM")  # fmt: skip
 
 
-def on_cluster(told: argparse.Namespace, work: Work[T], *, start: bool = False, stays: bool = False) -> T:
-    """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none. For work
-    that `stays`, a loop that takes longer to load and costs less to run."""
+def on_cluster(
+    told: argparse.Namespace, work: Work[T], *, start: bool = False, own: bool = True, stays: bool = False
+) -> T:
+    """What `work` gives, done on the server that is meant; with `start`, on this machine where there is none. Without
+    `own`, this machine's server is meant only where the kubeconfig says so: what is put on a cluster is put there. For
+    work that `stays`, a loop that takes longer to load and costs less to run."""
     import asyncio
 
     from tidegate.kube.access import AccessError
     from tidegate.kube.answers import StatusError
 
     try:
-        connected = _connected(told, work, start=start)
+        connected = _connected(told, work, start=start, own=own)
         if not stays:
             return asyncio.run(connected)
         import uvloop
@@ -90,11 +93,11 @@ def _refusal(refused: Exception) -> str:
     return f"The server refused: {message}. {_REMEDIES.get(code, '')}".rstrip()
 
 
-async def _connected(told: argparse.Namespace, work: Work[T], *, start: bool) -> T:
+async def _connected(told: argparse.Namespace, work: Work[T], *, start: bool, own: bool) -> T:
     from tidegate.kube.config import load_access
     from tidegate.kube.connect import connect
 
-    access = load_access(_kubeconfig(told, start=start), told.context)
+    access = load_access(_kubeconfig(told, start=start) if own else told.kubeconfig, told.context)
     client = connect(access, user_agent="tidegate-cli")
     try:
         return await work(client, told.namespace or access.namespace)

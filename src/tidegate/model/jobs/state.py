@@ -9,6 +9,8 @@ from tidegate.model.jobs.entry import JobKind
 from tidegate.model.jobs.language.edit import put
 from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill
 
+_MOST_SECONDS = 2**31 - 1
+
 
 class Outcome(StrEnum):
     """How an object ended."""
@@ -83,9 +85,11 @@ def priority_class(entry: JobKind, obj: Obj) -> str:
 
 
 def max_run_seconds(entry: JobKind, obj: Obj) -> int | None:
-    """How long it runs at most, if it says so."""
+    """How long it runs at most, if it says so; no longer than a Workload can say, which is 68 years."""
     value = entry.max_run_seconds.value(Scope(obj)) if entry.max_run_seconds else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        return None
+    return min(value, _MOST_SECONDS)
 
 
 def pod_group(entry: JobKind, obj: Obj) -> PodGroup | None:
