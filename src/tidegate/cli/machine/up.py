@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -65,6 +66,9 @@ def _run(told: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("\nStopped again; nothing is left running that was not before.", file=sys.stderr)
         raise
+    if not told.foreground:
+        # It runs: a Ctrl-C that comes now comes too late, and is told so like everybody.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     if told.output != "table":
         print(document({"started": started, "kubeconfig": str(machine.kubeconfig)}, told.output))
         return 0
@@ -83,8 +87,6 @@ def _run(told: argparse.Namespace) -> int:
 
 def _stay(machine: Machine) -> None:
     """Shows both logs until Ctrl-C (or SIGTERM), or until one of the two ends, then stops what is left."""
-    import signal
-
     def asked(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
