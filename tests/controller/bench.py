@@ -80,6 +80,9 @@ class Bench:
         await story(self)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+        sent = self.wire.writes.total()
+        await asyncio.sleep(2 * LONG_S)
+        assert self.wire.writes.total() == sent, "who has ended writes no more"
         await self.server.stop()
 
     async def workload(self, name: str, queue: str, *, count: int = 2, priority: int = 0) -> None:

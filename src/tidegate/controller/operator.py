@@ -33,7 +33,7 @@ from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
 from tidegate.controller.queues.tree import NamespaceTree
 from tidegate.controller.reporting import Reporting
-from tidegate.controller.seen.config import root_of, snapshot
+from tidegate.controller.seen.config import roots, snapshot
 from tidegate.controller.seen.workloads import seen_workload
 from tidegate.controller.telling import Telling, recorder
 from tidegate.controller.told.news import keys_of, news_of, parts_of
@@ -84,7 +84,7 @@ class Operator:
         self._planner = Planner(policies)
         self._snapshot = Snapshot()
         self._roots: dict[str, str] = {}
-        """Trees of Queues, as far as they were asked for."""
+        """By Queue: the ClusterQueue at the top of its tree."""
         patient = client.over(PatientWire)
         gates = Gates(patient, self.cache)
         self._applications = Applications(patient, self.cache, self.managed, self._recorder, gates)
@@ -130,10 +130,13 @@ class Operator:
             self._doing.open(group)
             self._reporting.open(group)
             self._changes.listen(self.cache, self._applications.workload_key)
-            while True:
-                wait_s = await self._turn()
-                await self._changes.wait(wait_s)
-                await asyncio.sleep(sorted((*_GATHER_S, self._cycle_s))[1])
+            try:
+                while True:
+                    wait_s = await self._turn()
+                    await self._changes.wait(wait_s)
+                    await asyncio.sleep(sorted((*_GATHER_S, self._cycle_s))[1])
+            finally:
+                self._writer.close()
 
     async def _turn(self) -> float | None:
         """One cycle; how long nothing need be done if nothing happens."""
@@ -201,15 +204,10 @@ class Operator:
             cache.namespaces.all(),
         )  # fmt: skip
         self._planner.configure(self._snapshot)
-        self._roots.clear()
+        self._roots = roots(self._snapshot)
         self._writer.underway.replant()
         self._carrying.flavors = self._snapshot.flavors
         self._reporting.due = True
-
-    def _root(self, queue: str) -> str:
-        if queue not in self._roots:
-            self._roots[queue] = root_of(queue, self._snapshot) or ANY
-        return self._roots[queue]
 
     def _see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
@@ -263,7 +261,7 @@ class Operator:
         if urgency is not Urgency.REPORTS and not told and differs_in_counts(workload.status, status):
             self._counts.add(key)
         elif told or status != workload.status or not raw.get("status"):
-            root = self._root(seen.queue)
+            root = self._roots.get(seen.queue, ANY)
             floors = {each.name: each.least for each in seen.pod_sets}
             self._writer.underway.put(
                 key, raw, workload.status, status, urgency=urgency, root=root, told=told, floors=floors

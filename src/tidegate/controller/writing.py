@@ -69,6 +69,10 @@ class StatusWriter:
         """From now on what is put is sent."""
         self._group = group
 
+    def close(self) -> None:
+        """Nothing more is sent."""
+        self._group = None
+
     def is_own(self, obj: Object) -> bool:
         """Whether this is what we wrote last, so that it is no news; asked once. While a write is under way its answer
         will tell."""
@@ -97,12 +101,14 @@ class StatusWriter:
 
     async def _send(self, step: Step, known: Object) -> None:
         slow = asyncio.get_running_loop().call_later(_SLOW_S, self._passed, step)
-        answer, refused = await self._one(step.key, known, step.status)
-        if answer is None:
-            await self._read_again(step.key, sure=refused is not None and refused.code < _UNWELL)
-        slow.cancel()
-        self._sent -= 1
-        self._passing.discard(step)
+        try:
+            answer, refused = await self._one(step.key, known, step.status)
+            if answer is None:
+                await self._read_again(step.key, sure=refused is not None and refused.code < _UNWELL)
+        finally:
+            slow.cancel()
+            self._sent -= 1
+            self._passing.discard(step)
         if answer is not None:
             self._taken(step, answer)
         else:

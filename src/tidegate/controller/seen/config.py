@@ -39,10 +39,14 @@ def snapshot(
     )
 
 
-def root_of(queue: str, there: Snapshot) -> str | None:
-    """The ClusterQueue at the top of the tree that a Queue (namespace/name) is in; None where it is in none."""
-    spec, passed = there.queues.get(queue), set[str]()
-    name = spec.cluster_queue if spec is not None else None
+def roots(there: Snapshot) -> dict[str, str]:
+    """By Queue (namespace/name): the ClusterQueue at the top of the tree that it is in; without those in none."""
+    found = {queue: _root(spec.cluster_queue, there) for queue, spec in there.queues.items()}
+    return {queue: root for queue, root in found.items() if root is not None}
+
+
+def _root(name: str | None, there: Snapshot) -> str | None:
+    passed = set[str]()
     while name and name not in passed and (found := there.cluster_queues.get(name)) is not None:
         if not found.parent:
             return name
