@@ -17,6 +17,7 @@ from tidegate.local.agent.sandbox.problems import Missing
 from tidegate.local.agent.work import folder as folders
 from tidegate.local.agent.work.ending import Ending
 from tidegate.local.agent.work.folder import Work
+from tidegate.local.agent.work.processes import Runner
 
 SANDBOX = {"namespaces": False, "hostname": "pod", "network": None, "tmpfs": []}
 
@@ -60,6 +61,29 @@ async def test_a_runner_that_comes_up_while_its_folder_is_removed_is_not_left_be
         while not await end.abandon(work):  # noqa: ASYNC110 - on disk
             await asyncio.sleep(0.05)  # As the agent looks again.
     assert not work.folder.exists()
+    assert not work.runner.alive()
+
+
+class Slow(Runner):
+    """One that ends a while after it was told to, as on a busy machine."""
+
+    async def ask(self, do: str, **request: Any) -> dict[str, Any]:
+        if do != "close":
+            return await super().ask(do, **request)
+        self.ending = asyncio.create_task(self._end_later())
+        return {"ok": True}
+
+    async def _end_later(self) -> None:
+        await asyncio.sleep(0.3)
+        await super().ask("close")
+
+
+async def test_when_all_pods_are_stopped_no_runner_is_left(tmp_path: Path) -> None:
+    """They were told to end and not waited for: a moment after the demo was over something still ran in its folder."""
+    work = work_in(tmp_path)
+    work.runner = Slow(work.folder)
+    await work.runner.ensure(SANDBOX)
+    await ending().stop_all([(work, None)])
     assert not work.runner.alive()
 
 

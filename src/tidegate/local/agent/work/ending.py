@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from tidegate.local.agent.work.processes import RunnerError, sweep
 Spec = Mapping[str, Any]
 
 _log = logging.getLogger(__name__)
+
+_LEAVING_S = 10.0
+"""A runner that holds nothing ends at once; one that does not is not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +67,17 @@ class Ending:
         return work.remove()
 
     async def stop_all(self, pods: list[tuple[Work, Spec | None]]) -> None:
-        """Stops every container within its grace period; what became of them is reported by the next agent."""
+        """Stops every container within its grace period; what became of them is reported by the next agent. Over when
+        their runners are gone, too: who stopped the machine takes its folder away."""
         for work, pod in pods:
             await self._stop(work, grace_s=(pod["spec"].get("terminationGracePeriodSeconds") if pod else None) or 0)
         while any(work.runs(name) for work, _ in pods for name in work.attempts(None)):  # noqa: ASYNC110 - on disk
             await asyncio.sleep(0.05)
         for work, _ in pods:
             await self._dismiss_runner(work)
+        until = time.monotonic() + _LEAVING_S
+        while time.monotonic() < until and any(work.runner.alive() for work, _ in pods):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
     async def _stop(self, work: Work, *, grace_s: float) -> None:
         for name, attempts in work.attempts(None).items():
