@@ -101,7 +101,7 @@ async def _put_in_line(client: Client, namespace: str, body: Json, told: argpars
             name = str((await _make(client, namespace, body))["metadata"]["name"])
             try:
                 return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
-            except asyncio.CancelledError:  # The second Ctrl-C.
+            except (asyncio.CancelledError, KeyboardInterrupt):  # The second Ctrl-C, wherever it was heard.
                 print(f"\njob/{name} may go on; `tidegate cancel {name}` ends it.", file=sys.stderr)
                 raise
     made = await _make(client, namespace, body)
