@@ -87,6 +87,7 @@ def _run(told: argparse.Namespace) -> int:
 
 def _stay(machine: Machine) -> None:
     """Shows both logs until Ctrl-C (or SIGTERM), or until one of the two ends, then stops what is left."""
+
     def asked(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
