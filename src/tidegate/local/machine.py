@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,10 +91,12 @@ class Machine:
         if self.running("control-plane") is None:
             self.kubeconfig.unlink(missing_ok=True)
             before = _inode(self.agent_kubeconfig)
-            server = started["control-plane"] = self._start("control-plane", self.control_plane_command())
+            with _undisturbed():
+                server = started["control-plane"] = self._start("control-plane", self.control_plane_command())
             self._await("control-plane", server, lambda: _inode(self.agent_kubeconfig) != before, wait_s)
         if self.running("agent") is None:
-            agent = started["agent"] = self._start("agent", self.agent_command())
+            with _undisturbed():
+                agent = started["agent"] = self._start("agent", self.agent_command())
             self._await("agent", agent, lambda: self.running("agent") is not None, wait_s)
         self._await("control-plane", started.get("control-plane"), self.kubeconfig.exists, wait_s)
 
@@ -142,6 +145,23 @@ class Machine:
                     f"The {role} (process {pid}) did not stop within {wait_s:.0f} s. Kill it: kill -9 {pid}"
                 )
             time.sleep(_PAUSE_S)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A Ctrl-C meanwhile is heard afterwards: within Popen it would leave a process behind that nobody knows of."""
+    heard = []
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def _stop(processes: Iterable[subprocess.Popen[bytes]]) -> None:
