@@ -89,7 +89,10 @@ def test_no_day_breaks_a_law(tmp_path_factory: Any, day: dict[str, Any], seed: i
     check(path, seed)
 
 
-@pytest.mark.parametrize(("day", "seed"), [("what-is-left-of-a-floor", 2), ("passed-and-taken-back", 55595)])
+@pytest.mark.parametrize(
+    ("day", "seed"),
+    [("what-is-left-of-a-floor", 2), ("passed-and-taken-back", 55595), ("taken-and-not-needed", 519)],
+)
 def test_days_that_once_did(day: str, seed: int) -> None:
     check(Path(__file__).parent / "days" / f"{day}.yaml", seed)
 

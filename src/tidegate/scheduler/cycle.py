@@ -148,9 +148,10 @@ class Cycle:
             instead = self._got_instead(taken)
             if taken.needed_by is None or queue is None or instead is None:
                 continue
+            before = self.draft.ledger.crowding(queue)
             given_up = self.draft.give_up(taken.holding, instead)
             self.draft.undo(taken)
-            if self.draft.ledger.is_crowded(queue):
+            if self.draft.ledger.is_crowded(queue, before):
                 self.draft.take_again(taken)
                 self.draft.put_back(taken.holding, given_up)
             else:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from operator import add, sub
+from operator import add, gt, sub
 from typing import NamedTuple
 
 from tidegate.scheduler.tree.cells import Need
@@ -224,13 +224,23 @@ class Ledger(Shares):
                 return self.granted[node.index][axis] + amount <= node.guarantee[axis]
         return None
 
-    def is_crowded(self, queue: TreeNode) -> bool:
-        """Whether a Queue or a node above it holds more than it may, with the pods that leave and have no successor."""
+    def crowding(self, queue: TreeNode) -> list[int]:
+        """What is taken at a Queue and the nodes above it, cell by cell, with pods that leave and have no successor;
+        those may be more than there is, where a node was lost and came back."""
+        return [
+            max(self.granted[node.index][axis], self.inner[node.index][axis]) + self._unusable(node, axis)
+            for node in queue.path
+            for axis in range(len(node.most))
+        ]
+
+    def is_crowded(self, queue: TreeNode, before: Iterable[int]) -> bool:
+        """Whether a Queue or a node above it holds more than it may, or more than it may is taken than `before`."""
+        mosts = [most for node in queue.path for most in node.most]
+        if any(now > max(most, was) for now, most, was in zip(self.crowding(queue), mosts, before, strict=True)):
+            return True
         for node in queue.path:
-            granted, inner = self.granted[node.index], self.inner[node.index]
-            for axis, most in enumerate(node.most):
-                if max(granted[axis], inner[axis]) + self._unusable(node, axis) > most:
-                    return True
+            if any(map(gt, self.granted[node.index], node.most)) or any(map(gt, self.inner[node.index], node.most)):
+                return True
         return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
 
     def excesses(self, node: TreeNode) -> list[Short]:
