@@ -184,3 +184,21 @@ def test_what_has_ended_is_said_so_while_everybody_is_given_something(play: Play
         assert await bench.state("over") == "Finished"
 
     play(story)
+
+
+def test_who_is_given_the_room_of_one_without_pods_starts_at_once(play: Play) -> None:
+    """A Workload made by hand has no pods, so nobody told that they were gone: who it gave way to was granted its room,
+    and held until something else happened (seeds 555 and 610 of the fault histories)."""
+
+    async def story(bench: Bench) -> None:
+        elastic = {"name": "main", "count": 2, "minCount": 1, "requests": {"cpu": "1"}}
+        spec = {"queue": "left", "podSets": [elastic]}
+        await bench.client.create(WORKLOADS, {"metadata": {"name": "gives-way", "namespace": "n"}, "spec": spec})
+        await asyncio.sleep(5)
+        await bench.workload("comes", "left", count=1)
+        await asyncio.sleep(5)
+        found = await bench.client.get(WORKLOADS, "comes", "n")
+        (pods,) = found["status"]["podSets"]
+        assert (pods["granted"], pods["held"]) == (1, {})
+
+    play(story)

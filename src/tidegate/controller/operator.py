@@ -57,6 +57,8 @@ _log = logging.getLogger(__name__)
 _RETRY_S = 1.0
 _SOON_S = 0.1
 """After a conflict: by then the other's write has been heard of."""
+_AGAIN_S = 0.05
+"""What is due at once."""
 _GATHER_S = (0.02, 0.1)
 """Between cycles, at least and at most: as long as the last one took, so that what happens meanwhile is looked at
 together."""
@@ -191,7 +193,10 @@ class Operator:
         return self._next(plan, now)
 
     def _next(self, plan: Plan, now: int) -> float | None:
-        waits = [max(0.05, at - now) for at in (plan.wake_at, self._deadlines.next()) if at is not None]
+        waits = [max(_AGAIN_S, at - now) for at in (plan.wake_at, self._deadlines.next()) if at is not None]
+        if any(grant.held for grant in plan.grants):
+            # Who gives way for them may have no pods, and then nobody tells that those are gone.
+            waits.append(_AGAIN_S)
         report_s = self._reporting.wait_s()
         return min([*waits, report_s] if report_s is not None else waits, default=None)
 

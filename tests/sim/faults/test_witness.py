@@ -153,6 +153,18 @@ def test_a_job_makes_no_more_pods_than_it_has_left_to_do() -> None:
     assert "may make 2 pods" in court.found
 
 
+def test_a_job_that_does_not_say_how_often_makes_no_more_pods_once_one_has_ended_well() -> None:
+    """Seed 75: with two of its four pods done it was left as it wanted to be, four at a time. It can make none."""
+    court = Court()
+    court.commit(WORKLOADS, workload("job-one", 2, 1, least=1))
+    court.commit(JOBS, JOB)
+    spec = {**JOB["spec"], "parallelism": 2}
+    court.commit(JOBS, {**JOB, "spec": spec, "status": {"active": 1, "succeeded": 1}})
+    assert not court.found
+    court.commit(JOBS, {**JOB, "spec": spec | {"parallelism": 3}, "status": {"active": 2}})
+    assert "may make 3 pods" in court.found
+
+
 def test_half_a_floor() -> None:
     court = Court()
     court.commit(WORKLOADS, workload("one", 2, 1))

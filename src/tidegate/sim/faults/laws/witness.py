@@ -241,12 +241,14 @@ def _job_of(workload: str) -> str:
 
 
 def _loose(job: Object | None) -> dict[Part, int]:
-    """What a Job may make, as it stands: no more than it has left to do."""
+    """What a Job may make, as it stands: no more than it has left to do. One that does not say how often is done when
+    one of its pods is: it makes no others then."""
     if job is None:
         return {}
     entry = builtin().of({"apiVersion": "batch/v1", "kind": "Job"})
     spec, status = job["spec"], job.get("status") or {}
-    left = spec.get("completions", MOST_PODS) - status.get("succeeded", 0)
+    ended = status.get("succeeded", 0)
+    left = spec["completions"] - ended if "completions" in spec else status.get("active", 0) if ended else MOST_PODS
     return {(name, one.flavor or "default"): min(one.count, left) for name, one in let_go(entry, job).items()}
 
 
