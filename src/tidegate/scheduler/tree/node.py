@@ -51,7 +51,13 @@ class TreeNode:
         self.index = index
         self.axes = axes
         self.guarantee = axes.vector(self.guarantees)
-        self.guaranteed = [cell in self.guarantees for cell in axes.cells]
+        above = self.parent.guards if self.parent else [None] * len(axes)
+        guards = [
+            self if self.parent and cell in self.guarantees else guard
+            for cell, guard in zip(axes.cells, above, strict=True)
+        ]
+        self.guards: list[TreeNode | None] = guards
+        """By axis the nearest node, from here up, that is guaranteed something of it."""
         self.most = axes.vector(self.bounds, 0 if self.parent is None else NO_BOUND)
         self.kept = axes.vector(self.keeps) if self.keeps else None
         self.capacity = axes.vector(self.capacities)

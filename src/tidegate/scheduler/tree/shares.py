@@ -73,8 +73,10 @@ class Shares:
                 after = granted[axis] = before + amount * times
                 free, place = guarantee[axis], resource[axis]
                 if after > free:
-                    excess[place] += after - (before if before > free else free)
-                    share = max(share, excess[place] * scale[place])
+                    excess[place] = more = excess[place] + after - (before if before > free else free)
+                    part = more * scale[place]
+                    if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
+                        share = part
                 elif before > free:
                     excess[place] -= before - free
             shares[index] = share if times > 0 else _largest(excess, scale)
