@@ -166,6 +166,11 @@ def floor_kind(workload: Workload, *, impatient: bool = False) -> Kind:
     return Kind(parts, True, workload.priority, impatient, workload.max_run_seconds)
 
 
+def every_part(workload: Workload) -> Iterator[Part]:
+    """A pod of each of its pod sets."""
+    return (_part(index, pod_set, 1) for index, pod_set in enumerate(workload.pod_sets))
+
+
 def floor_rank(workload: Workload) -> tuple[int, bool]:
     """Where the row of a floor stands among those of its Queue."""
     return (-workload.priority, False)

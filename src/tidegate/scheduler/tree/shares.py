@@ -81,6 +81,10 @@ class Shares:
                     excess[place] -= before - free
             shares[index] = share if times > 0 else _largest(excess, scale)
 
+    def note(self, queues: Iterable[TreeNode]) -> None:
+        """These are news."""
+        self._news.update(queues)
+
     def news(self) -> set[TreeNode]:
         """The Queues that were granted something, or gave something back, since this was last asked."""
         news, self._news = self._news, set()
