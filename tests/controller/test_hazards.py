@@ -139,6 +139,21 @@ def test_what_is_given_another_flavor_is_held_before_it_is_let_go_anew() -> None
     assert anew["spec"]["template"]["metadata"]["annotations"]["tidegate.dev/flavor"] == "slow"
 
 
+def test_what_runs_with_pods_of_another_flavor_is_held_until_they_are_gone() -> None:
+    """Seed 953: a Job was let go, held, and let go with another flavor while its controller was behind. Pods of the
+    first flavor came when it was thought to be empty; it would have kept them, on room that was given away."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
+    job["spec"] |= {"suspend": True, "parallelism": 3}
+    runs = wanted_form(builtin().of(job), job, seen(granted={"slow": 3}), {}, kinds=builtin())
+    behind = seen(granted={"slow": 3}, present={"fast": 2, "slow": 3}, coming={"slow": 3}, mixes=False)
+    held = wanted_form(builtin().of(job), runs, behind, {}, kinds=builtin())
+    assert held["spec"] == {**runs["spec"], "suspend": True}
+    anew = wanted_form(builtin().of(job), held, seen(granted={"slow": 3}), {}, kinds=builtin())
+    assert anew["spec"]["suspend"] is False
+    right = seen(granted={"slow": 3}, present={"slow": 3}, mixes=False)
+    assert wanted_form(builtin().of(job), anew, right, {}, kinds=builtin()) == anew
+
+
 def test_what_was_let_go_counts_before_it_is_there() -> None:
     """A Job was evicted between being let go and having pods. Its room went to another, and then its pods came."""
     evicted = structs.replace(workload(), status=WorkloadStatus())
