@@ -136,7 +136,10 @@ class Changes:
             self._wake.set()
 
     def _quota(self, old: Object | None, new: Object | None) -> None:
-        if old is None or new is None or old.get("spec") != new.get("spec"):
+        def kept(quota: Object) -> object:
+            return quota.get("spec"), quota["metadata"].get("ownerReferences")
+
+        if old is None or new is None or kept(old) != kept(new):
             self.mark_quotas()
 
     def _queue(self, cache: Cache, old: Object | None, new: Object | None) -> None:
