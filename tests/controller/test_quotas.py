@@ -83,7 +83,7 @@ async def test_two_queues_of_a_namespace_may_use_their_limits_both(bare: House) 
 
 
 async def test_the_owner_of_a_quota_that_was_made_is_put_back(bare: House) -> None:
-    """`kubectl replace` with a file drops owners: the quota was taken for one that people had made, and stayed for ever."""
+    """`kubectl replace` with a file drops owners: the quota was taken for people's own, and stayed for ever."""
     await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})
     await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: True)
     await bare.patch(r.RESOURCEQUOTAS, "tidegate-default", {"metadata": {"ownerReferences": None}})
@@ -132,6 +132,17 @@ async def test_limits_from_a_quota_go_with_it_and_come_back_with_another(bare: H
     await bare.see(QUEUES, "default", lambda queue: not queue["spec"].get("limits"))
     await bare.patch(QUEUES, "default", {"spec": {"limits": {"cpu": "5"}}})
     await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: quota["spec"]["hard"] == {"requests.cpu": "5"})
+
+
+async def test_a_quota_that_the_server_does_not_take_is_told_and_is_in_nobodys_way(bare: House) -> None:
+    """`requests.cpu` for `cpu`: no ResourceQuota of any namespace behind it was kept from then on."""
+    await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"requests.cpu": "3"}})
+    queue = await bare.see(QUEUES, "default", lambda queue: linked(queue))
+    assert linked(queue)["reason"] == "Refused"
+    assert "requests.requests.cpu" in linked(queue)["message"], "what the server said"
+    await bare.patch(QUEUES, "default", {"spec": {"limits": {"requests.cpu": None, "cpu": "3"}}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3"})
+    await bare.see(QUEUES, "default", lambda queue: not linked(queue))
 
 
 async def gone(house: House, name: str) -> bool:

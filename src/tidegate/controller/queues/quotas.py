@@ -67,8 +67,8 @@ def _quota_name(queue: Object) -> str:
 
 
 def made_by_people(quotas: Iterable[Object], queues: Iterable[Object]) -> list[Object]:
-    """Those that are not a Queue's own, by name. A Queue's own is known by its owner, and by its name where somebody took
-    the owner away."""
+    """Those that are not a Queue's own, by name. A Queue's own is known by its owner, and by its name where somebody
+    took the owner away."""
     ours = {_quota_name(queue) for queue in queues}
     theirs = (
         quota
@@ -83,8 +83,11 @@ def _names(quotas: Sequence[Object]) -> str:
     return ", ".join(str(quota["metadata"]["name"]) for quota in quotas)
 
 
-def linked(queue: Queue, cache: Cache) -> Iterable[Condition]:
-    """Whether the limits of a namespace's Queues and the ResourceQuotas that people made beside them say the same."""
+def linked(queue: Queue, cache: Cache, refused: Mapping[str, str]) -> Iterable[Condition]:
+    """Whether the limits of a namespace's Queues and the ResourceQuotas that people made beside them say the same, or
+    what the server said when one was to be made."""
+    if queue.metadata.namespace in refused:
+        return (said("QuotaLinked", False, "Refused", refused[queue.metadata.namespace]),)
     queues = cache.queues.by(BY_NAMESPACE, queue.metadata.namespace)
     quotas = made_by_people(cache.resource_quotas.by(BY_NAMESPACE, queue.metadata.namespace), queues)
     if not quotas:
@@ -111,18 +114,25 @@ class Quotas:
         self._client = client
         self._cache = cache
         self._managed = managed
+        self.refused: dict[str, str] = {}
+        """Namespaces for which the server does not take what is to be written, and why: told, in nobody's way."""
 
     async def keep(self) -> bool:
         """Whether all is as it should be; otherwise somebody wrote at the same time, and it is to be tried again."""
         done = True
+        self.refused.clear()
         for obj in list(self._cache.namespaces.all()):
             namespace = str(obj["metadata"]["name"])
             if self._managed.is_managed(namespace) and not obj["metadata"].get("deletionTimestamp"):
                 try:
                     await self._namespace(namespace)
                 except StatusError as refused:
-                    if refused.code not in (403, 404, 409):  # Forbidden and not found: the namespace is going.
+                    if refused.code not in (403, 404, 409, 422):  # Forbidden and not found: the namespace may be going.
                         raise
+                    if refused.code in (403, 422):
+                        self.refused[namespace] = (
+                            f"its ResourceQuota cannot be kept: {refused.message}; change the limits"
+                        )
                     done = done and refused.code != 409
         return done
 
@@ -156,8 +166,9 @@ class Quotas:
             await self._client.update(RESOURCEQUOTAS, {**known, "metadata": back, "spec": spec})
 
     async def _from_quotas(self, namespace: str, queues: list[Object], quotas: list[Object]) -> bool:
-        """(c): a Queue with the limits of the ResourceQuotas that people made, where they made no Queue. Where those are
-        gone its limits are, too: who deletes a ResourceQuota wants no cap, and not one that Tidegate makes in its place."""
+        """(c): a Queue with the limits of the ResourceQuotas that people made, where they made no Queue. Where those
+        are gone its limits are, too: who deletes a ResourceQuota wants no cap, and not one that Tidegate makes instead.
+        Whether something was written."""
         limits = {name: str(amount) for name, amount in limits_of(quotas).items()}
         noted = {FROM_QUOTA: _names(quotas)}
         if quotas and not queues:
@@ -175,7 +186,7 @@ class Quotas:
 
 
 def _follows(queue: Object) -> bool:
-    """Whether its limits are those of ResourceQuotas: of some, or of some that may come again as long as nobody else says
-    what its limits are."""
+    """Whether its limits are those of ResourceQuotas: of some, or of some that may come again as long as nobody else
+    says what its limits are."""
     names = (queue["metadata"].get("annotations") or {}).get(FROM_QUOTA)
     return names is not None and not queue["metadata"].get("deletionTimestamp") and bool(names or not _limits(queue))
