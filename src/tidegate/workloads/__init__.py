@@ -26,7 +26,7 @@ from tidegate.workloads.names import (
     workload_name,
 )
 from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts, pod_set_of
-from tidegate.workloads.resized import Growth, held_as_it_is, within_grant
+from tidegate.workloads.resized import Growth, held_as_it_is, holds, within_grant
 from tidegate.workloads.start import Allowance, hold_pods, next_step, start, stop
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "group_of",
     "held_as_it_is",
     "hold_pods",
+    "holds",
     "inheriting",
     "is_owned",
     "is_part",
