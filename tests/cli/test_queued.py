@@ -404,3 +404,5 @@ def test_why_says_what_would_let_it_in() -> None:
     assert "Evicted 2 times so far." in text
     workload["status"]["requeue"]["count"] = 1  # type: ignore[index]
     assert "Evicted once so far." in explained(workload)
+    workload["status"]["state"] = "Admitted"  # type: ignore[index]
+    assert "It waits for more pods (WaitingForQuota): needs 2 cpu more; 3 before it in line." in explained(workload)
