@@ -239,7 +239,9 @@ class Ledger(Shares):
         if any(now > max(most, was) for now, most, was in zip(self.crowding(queue), mosts, before, strict=True)):
             return True
         for node in queue.path:
-            if any(map(gt, self.granted[node.index], node.most)) or any(map(gt, self.inner[node.index], node.most)):
+            # What is kept can be more than there is: that alone crowds nobody.
+            at, lent = node.index, map(max, node.most, self._kept_idle[node.index]) if self.keeps else node.most
+            if any(map(gt, self.granted[at], node.most)) or any(map(gt, self.inner[at], lent)):
                 return True
         return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
 

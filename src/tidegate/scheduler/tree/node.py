@@ -97,6 +97,22 @@ class TreeNode:
         return self.axes.by_resource(self.capacity)
 
     @cached_property
+    def over_promised(self) -> frozenset[int]:
+        """The axes of which it, or a node above it, guarantees more to those below than it has itself."""
+        if not self.children:
+            return frozenset()
+        promised = [sum(child.guarantee[axis] for child in self.children) for axis in range(len(self.guarantee))]
+        over = {axis for axis, amount in enumerate(promised) if amount > self.guarantee[axis]}
+        return self.parent.over_promised | over if self.parent else frozenset(over)
+
+    @cached_property
+    def contested(self) -> frozenset[int]:
+        """The axes of its guarantee that others may be guaranteed as well: there it may hold more than it deserves and
+        still be inside of it."""
+        over = self.parent.over_promised if self.parent and self.guarantees else frozenset()
+        return frozenset(axis for axis in over if self.guarantee[axis])
+
+    @cached_property
     def unit(self) -> int:
         """The whole, in which the shares of this node's children are counted: with it all of them are integers."""
         # Use of something of which there is no more (a lost node) outweighs everything, yet stays a number.
