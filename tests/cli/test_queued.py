@@ -86,6 +86,25 @@ def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
     assert running.returncode == 130
 
 
+def test_what_could_not_be_put_in_line_is_told_why(kubeconfig: str) -> None:
+    """`why` said that there is no such workload, and named others, while the Job stood there held for ever."""
+    where = ["--kubeconfig", kubeconfig]
+    asyncio.run(_make_spoilt_job(kubeconfig, "spoilt"))
+    while "There is no workload" in (told := tidegate("why", "job/spoilt", *where)).stderr:
+        pass
+    field = "metadata.annotations[tidegate.dev/min-count]"
+    assert told.stderr.startswith(f'tidegate: Job spoilt is not in line: {field}: "two" is not a count of pods;')
+    assert told.returncode == 1
+
+
+async def _make_spoilt_job(kubeconfig: str, name: str) -> None:
+    client = connect(load_access(Path(kubeconfig)))
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "host"}]}}
+    meta = {"name": name, "annotations": {"tidegate.dev/min-count": "two"}}
+    await client.create(JOBS, {"metadata": meta, "spec": {"template": template}}, "default")
+    await client.close()
+
+
 async def _make_namespace(kubeconfig: str, name: str) -> None:
     client = connect(load_access(Path(kubeconfig)))
     await client.create(NAMESPACES, {"metadata": {"name": name}})
@@ -404,3 +423,5 @@ def test_why_says_what_would_let_it_in() -> None:
     assert "Evicted 2 times so far." in text
     workload["status"]["requeue"]["count"] = 1  # type: ignore[index]
     assert "Evicted once so far." in explained(workload)
+    workload["status"]["state"] = "Admitted"  # type: ignore[index]
+    assert "It waits for more pods (WaitingForQuota): needs 2 cpu more; 3 before it in line." in explained(workload)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, Key, key_of
@@ -42,9 +43,11 @@ class Written:
 class QueueStatuses:
     """The one writer of the statuses of queues; of each queue one write at a time."""
 
-    def __init__(self, client: Client, cache: Cache) -> None:
+    def __init__(self, client: Client, cache: Cache, refused: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`refused`: namespaces whose ResourceQuota the server does not take, and why."""
         self._client = client
         self._cache = cache
+        self._refused = refused
         self._limit = asyncio.Semaphore(_AT_ONCE)
         self._sending: dict[tuple[str, Key], asyncio.Task[bool]] = {}
         self._meant: dict[tuple[str, Key], Object] = {}
@@ -101,7 +104,7 @@ class QueueStatuses:
                 says.append(guaranteed(standing))
         else:
             says.append(active(standing, stopped=False, unknown_policy=False))
-            says += linked(queue, self._cache)
+            says += linked(queue, self._cache, self._refused)
         status = queue_status(queue.status, standing, now, says)
         self._meant[resource.plural, key_of(obj)] = encode_status(status)
         return None if status == queue.status and obj.get("status") else status
