@@ -28,7 +28,7 @@ from tidegate.model.kinds.workload import State, WorkloadStatus
 from tidegate.model.resources import Resources
 from tidegate.scheduler import PodSet
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import FLAVOR, POD_SET, LetGo, PodFacts
+from tidegate.workloads import FLAVOR, POD_SET, LetGo, PodFacts, let_go, said_active
 
 Json = Any
 ONE = Resources.parse({"cpu": 1})
@@ -171,6 +171,27 @@ def test_a_pod_that_goes_has_a_successor_though_it_is_still_there() -> None:
     told = workload(podSets=[{"name": "main", "granted": 1, "flavors": {"spot": 1}}])
     (pods,) = seen_workload(told, Facts(pods=(leaves,), let_go={"main": LetGo(1, "spot")})).pod_sets
     assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 1})
+
+
+def test_who_is_asked_for_fewer_makes_more_until_it_has_heard_of_that() -> None:
+    """Seed 973: a Job of two was shrunk to one as both of its pods ended well, with more to be done. Its controller
+    made two others before it heard of that: the room of one was given away already, and both were there."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job", "status": {"active": 2}}
+    job["spec"] |= {"suspend": False, "parallelism": 1, "completions": 4}
+    job["spec"]["template"] = {"metadata": {"annotations": {FLAVOR: "spot"}}, "spec": {"containers": []}}
+    told = workload(4, podSets=[{"name": "main", "granted": 1, "flavors": {"spot": 1}}])
+    entry = builtin().of(job)
+    facts = Facts(let_go=let_go(entry, job), active=said_active(entry, job))
+    (pods,) = seen_workload(told, facts).pod_sets
+    assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 2}), "both may come, and none of them runs"
+    leaves = PodFacts("p", "w", "main", "spot", "q", ONE, gated=False, present=True, succeeded=False, going=True)
+    held = {**job, "spec": {**job["spec"], "suspend": True}}
+    facts = Facts(pods=(leaves, leaves), let_go=let_go(entry, held), active=said_active(entry, held))
+    (pods,) = seen_workload(told, facts).pod_sets
+    assert (pods.present, pods.coming) == ({"spot": 2}, {}), "those that go are the ones that it speaks of"
+    has_heard = {**job, "status": {"active": 1}}
+    (pods,) = seen_workload(told, Facts(let_go=let_go(entry, job), active=said_active(entry, has_heard))).pod_sets
+    assert pods.present == {"spot": 1}
 
 
 def test_what_is_being_let_go_counts_before_it_is() -> None:

@@ -13,7 +13,7 @@ from tidegate.workloads.changes import marked_as, remembering, restored, unmarke
 from tidegate.workloads.defaults import PodDefaults, pod_defaults
 from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
-from tidegate.workloads.let_go import LetGo, granted_to, let_go
+from tidegate.workloads.let_go import LetGo, granted_to, let_go, said_active
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -68,6 +68,7 @@ __all__ = [
     "queue_of",
     "remembering",
     "restored",
+    "said_active",
     "start",
     "stop",
     "unmarked",
