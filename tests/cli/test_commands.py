@@ -158,6 +158,14 @@ def test_a_user_without_a_home_is_told_what_everybody_is() -> None:
     assert done.stderr.startswith("tidegate: There is no kubeconfig and this is not a pod.")
 
 
+@pytest.mark.parametrize("before", [["--kubeconfig", "/nowhere"], ["--kubeconfig=/nowhere", "-n", "team"]])
+@pytest.mark.parametrize("command", [["status"], ["queue", "list"], ["run", "--", "true"]], ids=" ".join)
+def test_options_may_stand_before_the_command(before: list[str], command: list[str]) -> None:
+    """As with kubectl. The path was taken for a command."""
+    done = tidegate(*before, *command)
+    assert (done.returncode, done.stderr) == (1, "tidegate: There is no kubeconfig /nowhere. Check the path.\n")
+
+
 def test_down_without_anything_running_says_so(tmp_path: Path) -> None:
     done = tidegate("down", "--data-dir", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "Nothing was running.\n")
