@@ -74,19 +74,31 @@ def test_whoever_deletes_a_failed_pod_does_not_stop_its_gang() -> None:
     left = [member(0, "Failed", attempt=1)]
     (made,) = to_do(gang_of(1), seen(granted={"default": 1}), left, {}).create
     assert made["metadata"]["name"] == "j-main-0-r2"
-    status = job_status(gang_of(1), "w", left)
+    status = job_status(gang_of(1), seen(), left)
     assert (status.failed, status.phase) == (2, "Failed"), "deleting failures does not make them undone"
 
 
 def test_whoever_deletes_a_pod_that_ended_well_does_not_have_it_run_again() -> None:
     """Of two, the first ended well and was deleted, the second failed. The first was run again, the second never."""
-    told = job_status(gang_of(2), "w", [member(0, "Succeeded"), member(1, "Failed")])
+    told = job_status(gang_of(2), seen(ended=1), [member(0, "Succeeded"), member(1, "Failed")])
     assert told.task_specs[0].completed_indexes == "0"
     job = structs.replace(gang_of(2), status=told)
     (made,) = to_do(job, seen(granted={"default": 1}, ended=1), [member(1, "Failed")], {}).create
     assert made["metadata"]["name"] == "j-main-1-r1"
-    ended = job_status(job, "w", [member(1, "Failed"), member(1, "Succeeded", attempt=1)])
+    ended = job_status(job, seen(ended=1), [member(1, "Failed"), member(1, "Succeeded", attempt=1)])
     assert (ended.phase, ended.failed) == ("Succeeded", 1)
+
+
+def test_a_gang_of_which_only_its_workload_knows_that_it_ended_has_ended() -> None:
+    """Seeds 328 and 989: both pods had ended well. The operator told the Workload so and was killed before it told the
+    QueueJob; the node was lost, and the pods with it. The Workload asked for nothing any more, and the QueueJob waited
+    for ever for a pod that nobody was to make."""
+    told = job_status(gang_of(2), seen(), [member(0, "Succeeded"), member(1, "Running")])
+    job = structs.replace(gang_of(2), status=told)
+    ended = job_status(job, seen(ended=2), [])
+    assert (ended.phase, ended.succeeded, ended.task_specs[0].completed_indexes) == ("Succeeded", 2, "0,1")
+    one = job_status(structs.replace(gang_of(3), status=told), seen(ended=2), [])
+    assert (one.phase, one.task_specs[0].completed_indexes) == ("Pending", "0"), "which of the other two is not known"
 
 
 def test_an_application_shrunk_to_nothing_is_held() -> None:
@@ -125,6 +137,21 @@ def test_what_is_given_another_flavor_is_held_before_it_is_let_go_anew() -> None
     anew = wanted_form(builtin().of(job), held, seen(granted={"slow": 3}), {}, kinds=builtin())
     assert anew["spec"]["suspend"] is False
     assert anew["spec"]["template"]["metadata"]["annotations"]["tidegate.dev/flavor"] == "slow"
+
+
+def test_what_runs_with_pods_of_another_flavor_is_held_until_they_are_gone() -> None:
+    """Seed 953: a Job was let go, held, and let go with another flavor while its controller was behind. Pods of the
+    first flavor came when it was thought to be empty; it would have kept them, on room that was given away."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
+    job["spec"] |= {"suspend": True, "parallelism": 3}
+    runs = wanted_form(builtin().of(job), job, seen(granted={"slow": 3}), {}, kinds=builtin())
+    behind = seen(granted={"slow": 3}, present={"fast": 2, "slow": 3}, coming={"slow": 3}, mixes=False)
+    held = wanted_form(builtin().of(job), runs, behind, {}, kinds=builtin())
+    assert held["spec"] == {**runs["spec"], "suspend": True}
+    anew = wanted_form(builtin().of(job), held, seen(granted={"slow": 3}), {}, kinds=builtin())
+    assert anew["spec"]["suspend"] is False
+    right = seen(granted={"slow": 3}, present={"slow": 3}, mixes=False)
+    assert wanted_form(builtin().of(job), anew, right, {}, kinds=builtin()) == anew
 
 
 def test_what_was_let_go_counts_before_it_is_there() -> None:

@@ -19,7 +19,7 @@ from tests.properties.test_oracle import amounts_of, submit, worlds
 from tests.scheduler.world import World
 from tidegate.model.kinds.cluster_queue import AcrossQueues, Preemption, WithinQueue
 from tidegate.model.kinds.workload import WaitingReason
-from tidegate.sim.laws.quota import Amounts, Place, add
+from tidegate.sim.laws.quota import Amounts, Cell, Place, add
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
 A_WHILE = 700
@@ -123,7 +123,27 @@ class Waiting(HandingOut):
 
     def _is_modest(self, wish: Wish, ask: Amounts, other: Wish) -> bool:
         mine = [place for place in wish.queue.path if place not in set(other.queue.path)]
-        return all(self._share(place, ask, 1) <= place.share(self.deserved[place.name]) for place in mine)  # type: ignore[operator]
+        return all(
+            self._share(place, ask, 1) <= place.share(self.deserved[place.name])  # type: ignore[operator]
+            and self._is_within(place, {cell: some for cell, some in ask.items() if cell in self._contested(place)})
+            for place in mine
+        )
+
+    def _is_within(self, place: Place, ask: Amounts) -> bool:
+        """Whether a place would hold no more than it deserves, amount by amount."""
+        holds, own = self.holds[place.name], self.deserved[place.name]
+        return all(holds.get(cell, 0) + some <= own.get(cell, 0) for cell, some in ask.items() if some)
+
+    def _contested(self, place: Place) -> set[Cell]:
+        """What it is guaranteed of that, somewhere above it, more is guaranteed than there is."""
+        over: set[Cell] = set()
+        for above in list(place.path)[1:]:
+            has = above.guarantee if above.parent else above.capacity
+            promised: Amounts = {}
+            for child in above.children:
+                add(promised, child.guarantee)
+            over |= {cell for cell, some in promised.items() if some > has.get(cell, 0)}
+        return {cell for cell in over if place.guarantee.get(cell)}
 
     def _allowed(self, other: Wish, wish: Wish, ask: Amounts, unit: Amounts, floor: bool) -> bool:
         rules = self.rules(wish.queue.parent).preemption  # type: ignore[arg-type]
@@ -142,7 +162,19 @@ class Waiting(HandingOut):
             return other.priority < wish.priority
         if floor and rules.across_queues is AcrossQueues.NEVER:
             return False
-        return all(self._stays_above(place, unit) for place in theirs)
+        return all(
+            self._stays_above(place, unit) or self._is_promised_to_both(place, unit, wish, ask) for place in theirs
+        )
+
+    def _is_promised_to_both(self, place: Place, unit: Amounts, wish: Wish, ask: Amounts) -> bool:
+        """Where guarantees exceed what there is, also what is inside of one goes to who deserves it."""
+        if not self._contested(place) & {cell for cell, some in ask.items() if some}:
+            return False
+        holds, own = self.holds[place.name], self.deserved[place.name]
+        mine = [one for one in wish.queue.path if one not in set(place.path)]
+        return all(holds[cell] - some >= own.get(cell, 0) for cell, some in unit.items() if some) and all(
+            self._is_within(one, ask) for one in mine
+        )
 
     def _share(self, place: Place, more: Amounts, times: int) -> object:
         held = dict(self.holds[place.name])

@@ -120,10 +120,8 @@ class Cycle:
         more than it deserves, or of somebody behind them in their own Queue."""
         if len(self.draft.taken) > self._taken or any(map(self._may_take_within, self.line.set_aside_rows)):
             return True
-        shares, deserved = self.draft.ledger.shares, self.draft.deserved
-        above = (
-            shares[node.index] > deserved.share(node) for queue in self._granted for node in queue.path if node.parent
-        )
+        holds_more = self.draft.above.holds_more
+        above = (holds_more(node) for queue in self._granted for node in queue.path if node.parent)
         return any(above) and (self.line.blocks or any(map(self._is_modest, self.line.set_aside_rows)))
 
     def _may_take_within(self, row: Row) -> bool:

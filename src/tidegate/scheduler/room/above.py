@@ -6,7 +6,7 @@ what would be fair. Both ledgers note where; only there it is looked again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.tree.ledger import Ledger
@@ -22,7 +22,7 @@ class Above:
         self._found: list[dict[TreeNode, None]] = [{} for _ in range(ledger.tree.size)]
         """By index of their parent."""
 
-    def among(self, parent: TreeNode) -> Iterable[TreeNode]:
+    def among(self, parent: TreeNode) -> Collection[TreeNode]:
         """Those of the children of a node."""
         self._look_again()
         return self._found[parent.index]
@@ -38,13 +38,23 @@ class Above:
             below = node
         return False
 
+    def holds_more(self, node: TreeNode) -> bool:
+        """Whether a node holds more than it deserves: by its share; inside a guarantee that others have too, where all
+        shares are 0, by amounts."""
+        if self._ledger.shares[node.index] > self._deserved.share(node):
+            return True
+        if not node.contested:
+            return False
+        granted, own = self._ledger.granted[node.index], self._deserved.amounts(node)
+        return any(granted[axis] > own[axis] for axis in node.contested)
+
     def _look_again(self) -> None:
         for queue in [*self._ledger.news(), *self._deserved.moves()]:
             for node in queue.path:
                 if node.parent is None:
                     break
                 found = self._found[node.parent.index]
-                if self._ledger.shares[node.index] > self._deserved.share(node):
+                if self.holds_more(node):
                     found[node] = None
                 else:
                     found.pop(node, None)

@@ -13,7 +13,8 @@ it deserves. Nodes above and below are compared by share, with two consequences 
 
   - Taking never lifts a node above what it deserves, and only takes from nodes that are strictly above. So no node is
     victim and asker in turn while demand stays the same, since deserved depends on demand alone: no ping-pong.
-  - A share of 0 says only "inside the guarantee"; what lacks is therefore never taken from inside a victim's guarantee.
+  - A share of 0 says only "inside the guarantee"; what lacks is therefore never taken from inside a victim's guarantee,
+    unless the same was promised to others too (a lost node): there amounts are compared.
 
 Units are taken until the ask fits, then given back in reverse order as long as it still fits: nothing is taken that is
 not needed. If it never fits, everything is put back. Pods on their way out count as room already, so that nothing is
@@ -22,7 +23,7 @@ taken twice for one ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from typing import Literal
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
@@ -146,6 +147,8 @@ class _Rights:
         for node in path:
             if node.parent is not None and ledger.share_with(node, self.need) > deserved.share(node):
                 break
+            if node.contested and not self._stays_within(node, node.contested):
+                break
             self.modest.add(node)
         # Nobody outside of this node can be asked to give way: where their path meets the asker's, all below is modest.
         self.scope = path[min(len(self.modest), len(path) - 1)]
@@ -162,9 +165,10 @@ class _Rights:
 
     def below(self, node: TreeNode) -> Iterator[TreeNode]:
         """The children of a node from which anything might be taken at all."""
-        others = self.draft.above.among(node)
         if self.across is AcrossQueues.LOWER_PRIORITY:
-            others = filter(self.draft.ledger.granted_anything, node.children)
+            others: Iterable[TreeNode] = filter(self.draft.ledger.granted_anything, node.children)
+        else:
+            others = self.draft.above.among(node)
         yield from (child for child in others if child not in self.path)
         for child in self.path:
             if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
@@ -185,6 +189,20 @@ class _Rights:
                 return Rule.FAIR_SHARE
         lower = holding.workload.priority < self.ask.kind.priority
         return Rule.LOWER_PRIORITY if self.across is AcrossQueues.LOWER_PRIORITY and lower else None
+
+    def alike(self, holding: Holding) -> Hashable:
+        """Between workloads of one Queue and size their priority decides, and in the asker's own also who is newer."""
+        newer = holding.queue is self.ask.queue and holding.workload.created > self.ask.created
+        return (holding.workload.priority, holding.was_impatient, newer)
+
+    def spares(self, queue: TreeNode) -> int | None:
+        """Where priority alone decides, nobody above the asker's gives anything; nor its equals in other Queues."""
+        if queue is self.ask.queue:
+            return self.ask.kind.priority + 1
+        above = self.draft.above
+        if all(node in above.among(node.parent) for node in queue.meets(self.ask.queue) if node.parent):
+            return None
+        return self.ask.kind.priority
 
     def may_take_of(self, taken: Taken) -> bool:
         """Whether it stays at or below what it deserves, of what it shares with who gave."""
@@ -208,10 +226,26 @@ class _Rights:
         ledger, deserved = self.draft.ledger, self.draft.deserved
         due = deserved.share(node)
         if not ledger.shares[node.index] > due <= ledger.share_without(node, need):
-            return False
+            return bool(node.contested) and self._is_promised_to_both(node, need)
         granted, own = ledger.granted[node.index], deserved.amounts(node)
         return all(
             granted[axis] - amount >= min(node.guarantee[axis], own[axis])
             for axis, amount in need
             if any(axis in lack.axes and not lack.limited for lack in self.short)
         )
+
+    def _is_promised_to_both(self, node: TreeNode, need: Need) -> bool:
+        """Whether amounts inside a guarantee are due to the asker, which is guaranteed them as well: the node keeps all
+        that it deserves without them, and the asker gets no more than it deserves, amount by amount."""
+        granted, own = self.draft.ledger.granted[node.index], self.draft.deserved.amounts(node)
+        lacks = any(axis in node.contested for lack in self.short for axis in lack.axes if not lack.limited)
+        return (
+            lacks
+            and all(granted[axis] - amount >= own[axis] for axis, amount in need)
+            and all(self._stays_within(mine) for mine in self.ask.queue.meets(node))
+        )
+
+    def _stays_within(self, node: TreeNode, axes: Container[int] | None = None) -> bool:
+        """Whether a node of the asker's would hold no more than it deserves, of all it asks for or of these axes."""
+        granted, own = self.draft.ledger.granted[node.index], self.draft.deserved.amounts(node)
+        return all(granted[axis] + amount <= own[axis] for axis, amount in self.need if axes is None or axis in axes)

@@ -215,14 +215,14 @@ class Ledger(Shares):
     def inside_guarantee(self, queue: TreeNode, need: Need) -> bool:
         """Whether it stays within what is guaranteed to the nearest node that has a guarantee for it. A resource that
         nobody guarantees does not count; but where none is guaranteed, all of it is borrowed."""
-        inside = {self._guaranteed(queue, axis, amount) for axis, amount in need}
-        return True in inside and False not in inside
-
-    def _guaranteed(self, queue: TreeNode, axis: int, amount: int) -> bool | None:
-        for node in queue.path:
-            if node.parent is not None and node.guaranteed[axis]:
-                return self.granted[node.index][axis] + amount <= node.guarantee[axis]
-        return None
+        guards, inside = queue.guards, False
+        for axis, amount in need:
+            node = guards[axis]
+            if node is not None:
+                if self.granted[node.index][axis] + amount > node.guarantee[axis]:
+                    return False
+                inside = True
+        return inside
 
     def crowding(self, queue: TreeNode) -> list[int]:
         """What is taken at a Queue and the nodes above it, cell by cell, with pods that leave and have no successor;
@@ -239,7 +239,9 @@ class Ledger(Shares):
         if any(now > max(most, was) for now, most, was in zip(self.crowding(queue), mosts, before, strict=True)):
             return True
         for node in queue.path:
-            if any(map(gt, self.granted[node.index], node.most)) or any(map(gt, self.inner[node.index], node.most)):
+            # What is kept can be more than there is: that alone crowds nobody.
+            at, lent = node.index, map(max, node.most, self._kept_idle[node.index]) if self.keeps else node.most
+            if any(map(gt, self.granted[at], node.most)) or any(map(gt, self.inner[at], lent)):
                 return True
         return any(sum(self.granted[queue.index][axis] for axis in axes) > limit for axes, limit, _ in queue.capped)
 
