@@ -19,7 +19,7 @@ from tidegate.scheduler.line.asks import Ask, Placement, Row
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
-from tidegate.scheduler.plan import Waiting
+from tidegate.scheduler.plan import Rule, Waiting
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
@@ -137,14 +137,16 @@ class Cycle:
         return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 
     def _give_back_what_was_not_needed(self) -> bool:
-        """Of what was taken for one, what was taken later for another may have been enough for both. Who is least above
+        """Of what was taken for one, what was taken later for another may have been enough for both; also of what had to go
+        because there was too much. Who is least above
         what their queue deserves gets theirs back first: the order of victims, the other way round."""
         given_back = False
         newest_first = list(self.draft.taken)[::-1]
         for taken in sorted(newest_first, key=self._above):
             queue = taken.holding.queue
             instead = self._got_instead(taken)
-            if taken.needed_by is None or queue is None or instead is None:
+            for_nobody = taken.needed_by is None and taken.rule is not Rule.OVER_QUOTA
+            if for_nobody or queue is None or instead is None:
                 continue
             before = self.draft.ledger.crowding(queue)
             given_up = self.draft.give_up(taken.holding, instead)

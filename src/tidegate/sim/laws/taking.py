@@ -12,6 +12,7 @@ from tidegate.sim.laws.commitments import over_committed
 from tidegate.sim.laws.quota import Amounts, Place, add
 
 MAKES_ROOM = {Rule.FLOOR_BEFORE_SURPLUS, Rule.FAIR_SHARE, Rule.WITHIN_QUEUE, Rule.LOWER_PRIORITY}
+UNLESS_NEEDED = {*MAKES_ROOM, Rule.OVER_QUOTA}
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
 
 
@@ -28,7 +29,7 @@ def law_2(accounts: Accounts, *, held_for: Iterable[Workload]) -> Iterator[Breac
         for cause in taken.causes:
             if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
                 yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
-        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+        if not already_over and all(cause.rule in UNLESS_NEEDED for cause in taken.causes):
             yield from _needless(taken, accounts, held)
 
 
