@@ -93,7 +93,8 @@ class Cycle:
                 self._ask_again()
             self._pass()
             unsettled = (self._waits or self.stepped_aside) and self._unsettles()
-            if self._give_back_what_was_not_needed() or unsettled:
+            # Who deserves what is left comes before those it was taken from.
+            if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed():
                 continue
             if self._gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
                 break
