@@ -6,7 +6,7 @@ by `mending`, where the order of turns is by share alone, and else by `rewinding
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Mapping
 from operator import attrgetter
 
@@ -19,6 +19,8 @@ from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
+
+_order = attrgetter("order")
 
 
 class Given:
@@ -52,6 +54,7 @@ class Fill:
         """By Queue, how often."""
         self._demand = demand
         self.holdings: dict[str, Holding] = {}
+        self._given_to: dict[str, list[Given]] = {}
 
     def everything_moved(self) -> None:
         """Whoever keeps something of what was handed out looks at all of it again."""
@@ -97,9 +100,10 @@ class Fill:
         given = Given(ask, placement, self.line.failures)
         before = self.given_in[ask.queue.index]
         if before and given.order < before[-1].order:
-            insort(before, given, key=attrgetter("order"))
+            insort(before, given, key=_order)
         else:
             before.append(given)
+        self._given_to.setdefault(ask.name, []).append(given)
         self.line.serve(ask, holding)
         self.moved.add(ask.queue)
         self.moves[ask.queue.index] += 1
@@ -107,11 +111,8 @@ class Fill:
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""
-        given_in = self.given_in[given.queue.index]
-        if given_in[-1] is given:
-            given_in.pop()
-        else:
-            given_in.remove(given)
+        self._strike_out(given)
+        self._given_to[given.ask.name].remove(given)
         holding = self.holdings[given.ask.name]
         self.ledger.grant(given.queue, given.placement.need, -1)
         for index, flavor, count in given.placement.pods:
@@ -129,14 +130,20 @@ class Fill:
         queue = self.tree.nodes[workload.queue]
         if self.holdings.pop(workload.name, None) is None:
             return
-        stays = []
-        for given in self.given_in[queue.index]:
-            if given.ask.name == workload.name:
-                self.ledger.grant(queue, given.placement.need, -1)
-            else:
-                stays.append(given)
-        self.given_in[queue.index] = stays
+        for given in self._given_to.pop(workload.name, ()):
+            self._strike_out(given)
+            self.ledger.grant(queue, given.placement.need, -1)
         self._changed(queue)
+
+    def _strike_out(self, given: Given) -> None:
+        """It is found by its place, however many there are: most often it is the last."""
+        given_in = self.given_in[given.queue.index]
+        at = len(given_in) - 1
+        if given_in[at] is not given:
+            at = bisect_left(given_in, given.order, key=_order)
+            while given_in[at] is not given:
+                at += 1
+        del given_in[at]
 
     def _ask_for_more(self, holding: Holding, queue: TreeNode) -> None:
         self.line.leave(holding.workload)

@@ -124,8 +124,10 @@ class TreeNode:
         whole = lcm(*wholes)
         self.unit = whole * lcm(*(child.weight for child in self.children))
         """The whole, in which the shares of this node's children are counted: with it all of them are integers."""
-        self.measure = {name: whole // amount for name, amount in zip(self.axes.resources, wholes, strict=True)}
-        """By resource: an amount times this is a part of all this node could hold, for comparing workloads in it."""
+        there = zip(self.axes.resources, self.total_capacity, strict=True)
+        self.measure = {name: whole // amount for name, amount in there if amount}
+        """By resource that is there: an amount times this is a part of all this node could hold, for comparing workloads
+        in it. What is not there counts for nothing, whether somebody held it once or not."""
         above = self.parent
         self.scale = (
             [above.unit // ((amount or 1) * self.weight) for amount in above.total_capacity]
