@@ -26,8 +26,9 @@ CLIENTS = 32
 MERGE = "application/merge-patch+json"
 
 
-class _Meta(msgspec.Struct):
+class _Meta(msgspec.Struct, rename="camel"):
     name: str = ""
+    resource_version: str = "0"
 
 
 class _Workload(msgspec.Struct):
@@ -57,6 +58,8 @@ class World:
         self.evictions = 0
         self._running: dict[str, asyncio.TimerHandle] = {}
         self._stopped: set[str] = set()
+        self._versions: dict[str, int] = {}
+        self._newest = self._watches = 0
         self._writes: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
         self._rest = b""
         self.done = asyncio.Event()
@@ -73,15 +76,17 @@ class World:
         return self._told()
 
     async def _watch(self) -> None:
-        """Servers end the watch of who is too slow; then it begins anew with all there is."""
-        path = f"{self._words.path}?watch=true&resourceVersion=0&timeoutSeconds=3600"
-        request = http.request("GET", path, self.spec["token"])
+        """Servers end the watch of who is too slow for a moment: it goes on from there. A server that no longer knows
+        where that was tells everything again."""
         while True:
             self._rest = b""
+            self._watches += 1
+            path = f"{self._words.path}?watch=true&resourceVersion={self._newest}&timeoutSeconds=3600"
             watch = await http.connect(self.spec["url"], self.spec["ca"], self._heard)
-            # However it ended, by the server or by what could not be read: the next one tells everything again.
+            # However it ended, by the server or by what could not be read.
             with contextlib.suppress(Exception):
-                await watch.send(request)
+                if await watch.send(http.request("GET", path, self.spec["token"])) != 200:
+                    self._newest = 0
             watch.close()
 
     async def _mix(self) -> None:
@@ -127,14 +132,19 @@ class World:
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
-            if b'"type":"ERROR"' not in line[:40] and line.strip():
+            if b'"type":"ERROR"' in line[:40]:
+                self._newest = 0
+            elif line.strip():
                 self._event(_read(line).object)
 
     def _event(self, workload: _Workload) -> None:
-        name = workload.metadata.name
+        name, version = workload.metadata.name, int(workload.metadata.resource_version)
+        self._newest = max(self._newest, version)
         one = self.left.get(name)
-        if one is None:
+        # Who acted on what was so a while ago would end one that was evicted meanwhile, with the quota it had then.
+        if one is None or version <= self._versions.get(name, 0):
             return
+        self._versions[name] = version
         state = self._words.state(workload.status)
         if state != "Evicted":
             self._stopped.discard(name)
@@ -183,6 +193,7 @@ class World:
             "count": self.total,
             "seconds": self.last - self.first,
             "evictions": self.evictions,
+            "watches": self._watches,
             "errors": self.errors[:3],
             **spread(list(delays.values())),
             **{f"{name}_s": sum(some) / max(1, len(some)) for name, some in by_shape.items()},

@@ -47,9 +47,11 @@ class Running:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
 
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
     def cost(self) -> tuple[float, float]:
         """CPU seconds, and the most memory it ever had, in MB."""
-        assert self._process.poll() is None, "it has ended; its log is beside the server's"
         return cpu_s([self._process.pid]), most_mb(self._process.pid)
 
     def stop(self) -> None:

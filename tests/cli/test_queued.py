@@ -41,6 +41,23 @@ def test_a_command_that_is_not_there_is_told_so(kubeconfig: str) -> None:
     assert "no-such-program" in done.stderr.splitlines()[-1]
 
 
+def test_who_ran_for_too_long_is_told(kubeconfig: str) -> None:
+    """It ended with 143 and not a word."""
+    done = tidegate(
+        "run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--time", "1s", "--name", "long", "--", "sleep", "9"
+    )
+    assert done.returncode == 143
+    assert "tidegate: job/long ran as long as --time lets it, and was ended. Give it more." in done.stderr
+
+
+def test_documents_do_not_say_who_wrote_which_field(kubeconfig: str) -> None:
+    """Half of what `-o yaml` printed was that."""
+    for command in (["queue", "list"], ["status"]):
+        shown = tidegate(*command, "--kubeconfig", kubeconfig, "-o", "yaml")
+        assert "default" in shown.stdout
+        assert "managedFields" not in shown.stdout
+
+
 def test_what_is_said_while_the_control_plane_is_away_comes_when_it_is_back(tmp_path: Path) -> None:
     """Its log ended where the control plane was killed, though the command went on and its exit status came."""
     folder = str(tmp_path / "state")

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.properties.worlds import submit, worlds
+from tests.properties.worlds import join, requota, submit, worlds
 from tests.scheduler.world import World
 from tidegate.scheduler import Instant, Plan, Snapshot, plan
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
-EVENTS = ("submit", "end", "succeed", "resize", "lose", "pass")
+EVENTS = ("submit", "submit", "end", "succeed", "fail", "resize", "lose", "join", "pass", "requota")
 CAN_NEVER_BE = {"ExceedsQuota", "NoMatchingFlavor"}
 
 
@@ -28,8 +28,12 @@ def happen(draw: st.DrawFn, world: World, number: int) -> None:
         submit(draw, world, f"x{number}")
     elif event == "lose" and len(world.nodes) > 1:
         del world.nodes[draw(st.sampled_from(sorted(world.nodes)))]
+    elif event == "join":
+        join(draw, world, f"m{number}", sorted(world.flavors) or ["default"])
+    elif event == "requota" and world.cluster_queues:
+        requota(draw, world)
     elif event == "pass":
-        world.now += 30
+        world.now += draw(st.sampled_from([30, 700]))
     elif running:
         name = draw(st.sampled_from(running))
         first = world.workloads[name].pod_sets[0]
@@ -37,6 +41,8 @@ def happen(draw: st.DrawFn, world: World, number: int) -> None:
             world.end(name)
         elif event == "succeed" and world.pods(name):
             world.succeed(name)
+        elif event == "fail" and world.pods(name):
+            world.there.fail(name, first.name, 1)
         elif event == "resize" and len(world.workloads[name].pod_sets) == 1 and not first.ended:
             world.resize(name, draw(st.integers(first.floor, first.floor + 6)))
 

@@ -19,7 +19,7 @@ from tidegate.scheduler.line.asks import Ask, Placement, Row
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
-from tidegate.scheduler.plan import Waiting
+from tidegate.scheduler.plan import Rule, Waiting
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
@@ -60,6 +60,8 @@ class Cycle:
         self._granted: set[TreeNode] = set()
         self._grown: set[TreeNode] = set()
         self._taken = 0
+        self._gives_what_is_left = False
+        """Whether everybody had their turn, and what those leave who give way may be given to whoever is next."""
 
     def take_back(self, names: Iterable[str], crowded: Iterable[TreeNode], held: Iterable[str]) -> None:
         """Before anybody is asked: what must go back, and who may start now that others are gone."""
@@ -82,7 +84,8 @@ class Cycle:
             self.line.join_growth(holding)
 
     def run(self) -> None:
-        """Let everybody have their turn; and again, while what happened may change the answer for those who wait."""
+        """Let everybody have their turn; and again, while what happened may change the answer for those who wait. What
+        is left of what was taken, since pods and floors go whole, is given last, to start when it is free."""
         for number in range(_MOST_PASSES):
             if number:
                 self._release()
@@ -90,14 +93,18 @@ class Cycle:
                 self._ask_again()
             self._pass()
             unsettled = (self._waits or self.stepped_aside) and self._unsettles()
-            if not self._give_back_what_was_not_needed() and not unsettled:
+            # Who deserves what is left comes before those it was taken from.
+            if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed():
+                continue
+            if self._gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
                 break
+            self._gives_what_is_left = True
 
     def _pass(self) -> None:
         self._waits, self._granted, self._grown, self._taken = False, set(), set(), len(self.draft.taken)
         while ask := self.line.next():
             if placement := self.fits(ask):
-                self.grant(ask, placement)
+                self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
             elif placement := make_room(ask, self.draft, self.empty):
                 self.grant(ask, placement, held=True)
             else:
@@ -137,14 +144,15 @@ class Cycle:
         return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 
     def _give_back_what_was_not_needed(self) -> bool:
-        """Of what was taken for one, what was taken later for another may have been enough for both. Who is least above
-        what their queue deserves gets theirs back first: the order of victims, the other way round."""
+        """Of what was taken for one, or had to go, what was taken later for another may have been enough for both. Who
+        is least above what their queue deserves gets theirs back first: the order of victims, the other way round."""
         given_back = False
         newest_first = list(self.draft.taken)[::-1]
         for taken in sorted(newest_first, key=self._above):
             queue = taken.holding.queue
             instead = self._got_instead(taken)
-            if taken.needed_by is None or queue is None or instead is None:
+            for_nobody = taken.needed_by is None and taken.rule is not Rule.OVER_QUOTA
+            if for_nobody or queue is None or instead is None:
                 continue
             before = self.draft.ledger.crowding(queue)
             given_up = self.draft.give_up(taken.holding, instead)
@@ -169,6 +177,9 @@ class Cycle:
         instead: Unit = []
         for at, pods in lost.items():
             pod_set = holding.workload.pod_sets[at]
+            flavors = {some.flavor for some in taken.pods if some.index == at}
+            if not pod_set.mixes and any(n for flavor, n in holding.granted[at].items() if flavor not in flavors):
+                return None
             too_many = max(0, holding.count(at) + pods - pod_set.wanted)
             for flavor, count in sorted(holding.granted[at].items()):
                 new = min(too_many, count - pod_set.granted.get(flavor, 0))
@@ -231,8 +242,7 @@ class Cycle:
     def close(self) -> None:
         """Nothing stays set aside: the next cycle decides anew."""
         self._release()
-        if self.draft.taken:
-            self.draft.ledger.nothing_is_fresh()
+        self.draft.ledger.nothing_is_fresh()
 
     def _step_aside(self, holding: Holding) -> None:
         """Whoever something was taken from does not ask again in this pass."""

@@ -210,5 +210,12 @@ def can_be_mended(tree: Tree, policies: Policies) -> bool:
         tree.machines is None
         and not any(node.kept for node in tree.in_order)
         and all(len(axes) == 1 for queue in queues for axes, _, _ in queue.capped)
+        and not any(queue.rules.ordering is Ordering.STRICT and _is_bounded(queue) for queue in queues)
         and all(type(policies.get(node.rules.policy) or policies[DRF]) is Drf for node in tree.in_order)
     )
+
+
+def _is_bounded(queue: TreeNode) -> bool:
+    """Whether it may be full where its tree is not. Whoever may not be passed then blocks others, as if there were no
+    room at all."""
+    return bool(queue.capped) or any(node.parent and node.bounds for node in queue.path)

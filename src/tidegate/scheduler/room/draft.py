@@ -77,7 +77,8 @@ class Draft:
     ) -> Taken:
         """Take some pods back."""
         taken = self.give_up(holding, pods)
-        return self._record(Taken(holding, taken, rule, False, needed_by, self._inherited(holding, needed_by)))
+        inherits = self._inherited(holding, taken, needed_by)
+        return self._record(Taken(holding, taken, rule, False, needed_by, inherits))
 
     def evict(self, holding: Holding, rule: Rule, needed_by: str | None = None) -> Taken:
         """Take everything back."""
@@ -89,7 +90,8 @@ class Draft:
         ]
         taken = self.give_up(holding, counts)
         holding.admitted = False
-        return self._record(Taken(holding, taken, rule, True, needed_by, self._inherited(holding, needed_by)))
+        inherits = self._inherited(holding, taken, needed_by)
+        return self._record(Taken(holding, taken, rule, True, needed_by, inherits))
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
@@ -137,8 +139,14 @@ class Draft:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
 
-    def _inherited(self, holding: Holding, needed_by: str | None) -> tuple[Taken, ...]:
-        given = tuple(self.taken_for(holding.workload.name))
+    def _inherited(self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None) -> tuple[Taken, ...]:
+        """What others gave for the holder of pods that are lost now, of the same flavors."""
+        flavors = {some.flavor for some in lost}
+        given = tuple(
+            other
+            for other in self.taken_for(holding.workload.name)
+            if not flavors.isdisjoint(some.flavor for some in other.pods)
+        )
         for other in given:
             self._give_for(other, needed_by)
         return given

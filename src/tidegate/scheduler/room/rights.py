@@ -88,24 +88,51 @@ def _takes_within(queue: TreeNode, books: Books) -> bool:
 
 
 def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool:
+    """In the order of victims; where that leads nowhere since of one resource nobody may give any more, those that have
+    it come first: what was taken before them for the rest may have been what they give anyway."""
+    first: set[int] = set()
+    while (taken := _taken_in_order(ask, draft, placement, rights, first)) is None:
+        stuck = _axes(rights.short)
+        if stuck <= first or _axes(draft.ledger.shortfalls(ask.queue, placement.need, held=True)) <= stuck:
+            return False
+        first |= stuck
+        rights.look()
+    return _keep_what_is_needed(ask, draft, placement, rights, taken)
+
+
+def _axes(short: Iterable[Short]) -> set[int]:
+    return {axis for lack in short for axis in lack.axes}
+
+
+def _taken_in_order(
+    ask: Ask, draft: Draft, placement: Placement, rights: _Rights, first: set[int]
+) -> list[Taken] | None:
+    """What makes the ask fit, of these axes before others; None, and all put back, if nobody may give enough."""
     ledger, need = draft.ledger, placement.need
     taken: list[Taken] = []
     victims = Victims(draft, rights, needed_by=ask.name)
     while short := list(ledger.shortfalls(ask.queue, need, held=True)):
         # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
         node = short[0].node
-        rights.short = [lack for lack in short if lack.node is node]
+        here = [lack for lack in short if lack.node is node]
+        rights.short = [lack for lack in here if not first.isdisjoint(lack.axes)] or here
         unit = victims.take(min(node, rights.scope, key=ask.queue.path.index), rights.short)
         if unit is None:
-            return _put_back(taken, draft)
+            _put_back(taken, draft)
+            return None
         taken.append(unit)
         rights.look_again(unit)
+    return taken
+
+
+def _keep_what_is_needed(ask: Ask, draft: Draft, placement: Placement, rights: _Rights, taken: list[Taken]) -> bool:
+    """Give back, in reverse order, what was not needed in the end."""
     needed = taken[-1:]
     for unit in reversed(taken[:-1]):
         needed.append(unit)
         if unit.evicts or unit.holding.admitted:
             draft.undo(needed.pop())
-            if not ledger.fits(ask.queue, need, held=True):
+            if not draft.ledger.fits(ask.queue, placement.need, held=True):
                 needed.append(draft.take_again(unit))
             else:  # It may have been what entitled the asker to more of others.
                 rights.look_again(unit)
@@ -131,16 +158,17 @@ class _Rights:
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
         self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
-        self._look()
+        self.look()
 
     def look_again(self, taken: Taken) -> None:
         """What was taken, or given back, near the asker changes who else may be asked: with less held there its nodes
         are entitled to more of others."""
         queue = taken.holding.queue
         if queue is not None and any(node in self.path for node in queue.path[:-1]):
-            self._look()
+            self.look()
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Who may be asked as things are."""
         ledger, deserved, path = self.draft.ledger, self.draft.deserved, self.ask.queue.path
         # Nodes of the asker's path, from its Queue up, that stay at or below what they deserve.
         self.modest: set[TreeNode] = set()

@@ -21,6 +21,9 @@ def law_2(accounts: Accounts, *, held_for: Iterable[Workload]) -> Iterator[Breac
     held = {resource for workload in held_for for pod_set in workload.pod_sets for resource in pod_set.requests}
     granted = {grant.workload for grant in accounts.plan.grants}
     already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
+    # What two roots share of the nodes is nobody's bound here: what goes because it is too little cannot be judged.
+    alone = sum(place.parent is None for place in accounts.tree.places.values()) == 1
+    judged = {*MAKES_ROOM, Rule.OVER_QUOTA} if alone else MAKES_ROOM
     for taken in takings(accounts.plan):
         verb = "is shrunk" if isinstance(taken, Shrink) else "is evicted"
         if not taken.causes:
@@ -28,7 +31,7 @@ def law_2(accounts: Accounts, *, held_for: Iterable[Workload]) -> Iterator[Breac
         for cause in taken.causes:
             if cause.rule in MAKES_ROOM and cause.needed_by not in granted:
                 yield Breach(2, f"{taken.workload} {verb} for {cause.needed_by}, which is granted nothing")
-        if not already_over and all(cause.rule in MAKES_ROOM for cause in taken.causes):
+        if not already_over and all(cause.rule in judged for cause in taken.causes):
             yield from _needless(taken, accounts, held)
 
 
@@ -98,7 +101,9 @@ def _askers_stay_within_what_they_deserve(accounts: Accounts) -> Iterator[Breach
                 continue
             for place in _apart(cause.needed_by, taken.workload, accounts):
                 share, deserves = place.share(holds.get(place.name, {})), place.share(_deserved(place, accounts))
-                if share > deserves and place.share(_without_leftovers(place, holds, taken, accounts)) > deserves:
+                if share <= deserves or place.share(_without_leftovers(place, holds, taken, accounts)) <= deserves:
+                    continue
+                if not _is_left_over(place, holds[place.name], accounts):
                     why = f"its share becomes {share}, it deserves {deserves}"
                     yield Breach(3, f"{place.name} takes more than it deserves for {cause.needed_by}: {why}")
 
@@ -122,6 +127,44 @@ def _without_leftovers(
             one_each = {pod_set: dict.fromkeys(by_flavor, 1) for pod_set, by_flavor in grant.held.items()}
             add(amounts, amounts_of(accounts.workloads[grant.workload], one_each))
     return amounts
+
+
+def _is_left_over(place: Place, holds: Amounts, accounts: Accounts) -> bool:
+    """Whether growth beyond what a place deserves got only what was left of pods that went whole, though less of them
+    was needed: without it, nothing that was taken for those below could have stayed."""
+    beyond = _growth_beyond(place, holds, accounts)
+    if beyond is None:
+        return False
+    for name, pods in beyond:
+        accounts.charge(accounts.after, name, pods, -1)
+    needed = not any(
+        any(_needless(taken, accounts, set()))
+        for taken in takings(accounts.plan)
+        if any(cause.needed_by and _is_below(place, cause.needed_by, accounts) for cause in taken.causes)
+    )
+    for name, pods in beyond:
+        accounts.charge(accounts.after, name, pods, 1)
+    return needed
+
+
+def _growth_beyond(place: Place, holds: Amounts, accounts: Accounts) -> list[tuple[str, Pods]] | None:
+    """Pods above floors that wait for others to go, without which a place holds what it deserves; None if that is not
+    enough."""
+    left, deserves = dict(holds), place.share(_deserved(place, accounts))
+    beyond: list[tuple[str, Pods]] = []
+    for grant in accounts.plan.grants:
+        workload = accounts.workloads[grant.workload]
+        for pod_set in workload.pod_sets if _is_below(place, grant.workload, accounts) else ():
+            growth = sum(accounts.granted[grant.workload].get(pod_set.name, {}).values()) - pod_set.least
+            for flavor, count in grant.held.get(pod_set.name, {}).items():
+                for _ in range(min(count, growth)):
+                    if place.share(left) <= deserves:
+                        return beyond
+                    pod: Pods = {pod_set.name: {flavor: 1}}
+                    add(left, amounts_of(workload, pod), -1)
+                    beyond.append((grant.workload, pod))
+                    growth -= 1
+    return beyond if place.share(left) <= deserves else None
 
 
 def _deserved(place: Place, accounts: Accounts) -> Amounts:
