@@ -116,6 +116,23 @@ async def test_a_leader_that_cannot_renew_stops_before_another_begins() -> None:
             await asyncio.wait_for(second.leads.wait(), 5)
 
 
+async def test_who_lost_the_lease_waits_for_it_like_everybody() -> None:
+    """On a busy machine a leader lost its lease and had it again a moment later, since it was in its own name. What it
+    had sent before was still on its way: it came after everything had been read anew, and was granted once more."""
+    server = LeaseServer()
+    first, again = candidate(server, "one"), candidate(server, "one")
+    async with standing(first) as [task]:
+        await asyncio.wait_for(first.leads.wait(), 5)
+        server.away = True
+        with pytest.raises(LeadershipLost):
+            await asyncio.wait_for(task, 5)
+        server.away = False
+        began = asyncio.get_running_loop().time()
+        async with standing(again):
+            await asyncio.wait_for(again.leads.wait(), 5)
+        assert asyncio.get_running_loop().time() - began >= 1.0
+
+
 async def test_a_silent_holder_is_waited_for_by_our_own_clock_not_by_its_times() -> None:
     """Its renewTime lies hours ahead or behind: only that it does not change counts."""
     for renewed in ("2001-01-01T00:00:00.000000Z", "2901-01-01T00:00:00.000000Z"):

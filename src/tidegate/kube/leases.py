@@ -158,7 +158,9 @@ class LeaderElection:
         self._lease = lease
 
     def _may_take(self) -> bool:
-        if self._holder() in ("", self._identity) or self._lease is None:
+        # One that lost it waits like everybody: what it sent as a leader may still be on its way.
+        mine = self._holder() == self._identity and self._good_until > 0
+        if mine or not self._holder() or self._lease is None:
             return True
         good_s = self._lease["spec"].get("leaseDurationSeconds") or self._terms.duration_s
         return self._clock() >= self._seen_at + good_s
