@@ -126,7 +126,7 @@ class TreeNode:
         """The whole, in which the shares of this node's children are counted: with it all of them are integers."""
         there = zip(self.axes.resources, self.total_capacity, strict=True)
         self.measure = {name: whole // amount for name, amount in there if amount}
-        """By resource that is there: an amount times this is a part of all this node could hold, for comparing workloads
+        """By resource that is there: an amount times this is a part of all the node could hold, for comparing workloads
         in it. What is not there counts for nothing, whether somebody held it once or not."""
         above = self.parent
         self.scale = (
