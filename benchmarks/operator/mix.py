@@ -1,15 +1,13 @@
-"""Queues and Workloads of Kueue's baseline."""
+"""Queues and Workloads of Kueue's baseline, whoever admits them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-Json = Any
-API = "tidegate.dev/v1alpha1"
 NAMESPACE = "bench"
 COHORTS, QUEUES = 5, 6
+NOMINAL, BORROWING = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +38,12 @@ class Arrival:
     queue: str
     shape: Shape
 
-    def body(self) -> Json:
-        pods = {"name": "main", "count": 1, "requests": {"cpu": str(self.shape.cpu)}}
-        spec = {"queue": self.queue, "priority": self.shape.priority, "podSets": [pods]}
-        metadata = {"name": self.name, "namespace": NAMESPACE}
-        return {"apiVersion": API, "kind": "Workload", "metadata": metadata, "spec": spec}
-
 
 def queue_names() -> Iterator[tuple[str, str]]:
     """Cohort and queue."""
     for cohort in range(COHORTS):
         for queue in range(QUEUES):
             yield f"cohort-{cohort}", f"cohort-{cohort}-cq-{queue}"
-
-
-def queues(*, nominal: int = 20, borrowing: int = 100) -> Iterator[Json]:
-    """The tree: a root for each cohort, its ClusterQueues, and a door to each."""
-    preemption = {"withinQueue": "LowerPriority", "acrossQueues": "FairShare"}
-    for number in range(COHORTS):
-        yield _object("ClusterQueue", f"cohort-{number}", {})
-    for cohort, name in queue_names():
-        cpu = {"nominalQuota": str(nominal), "borrowingLimit": str(borrowing)}
-        quotas = [{"flavor": "default", "resources": {"cpu": cpu}}]
-        yield _object("ClusterQueue", name, {"parent": cohort, "quotas": quotas, "preemption": preemption})
-        yield _object("Queue", name, {"clusterQueue": name}, namespace=NAMESPACE)
 
 
 def arrivals(share: float) -> list[Arrival]:
@@ -77,11 +57,7 @@ def arrivals(share: float) -> list[Arrival]:
     return sorted(found, key=lambda one: (one.at_s, one.name))
 
 
-def least_seconds(share: float, *, nominal: int = 20) -> float:
+def least_seconds(share: float) -> float:
     """How long the mix takes with no overhead at all: all the work there is, over the quota."""
     work = sum(round(shape.count * share) * shape.cpu * shape.runs_s for shape in SHAPES)
-    return work / nominal
-
-
-def _object(kind: str, name: str, spec: Json, **metadata: str) -> Json:
-    return {"apiVersion": API, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
+    return work / NOMINAL

@@ -16,26 +16,24 @@ import uvloop
 
 from benchmarks import http
 from benchmarks.load import spread
-from benchmarks.operator.mix import NAMESPACE, SHAPES, Arrival, arrivals
+from benchmarks.operator import kueue, ours
+from benchmarks.operator.mix import SHAPES, Arrival, arrivals
+from benchmarks.operator.words import Conditions, Status
 
 Json = Any
-PATH = f"/apis/tidegate.dev/v1alpha1/namespaces/{NAMESPACE}/workloads"
+WORDS = {"tidegate": ours.WORDS, "kueue": kueue.WORDS}
 CLIENTS = 32
 MERGE = "application/merge-patch+json"
 
 
-class _Meta(msgspec.Struct):
+class _Meta(msgspec.Struct, rename="camel"):
     name: str = ""
-
-
-class _Status(msgspec.Struct):
-    state: str = ""
-    conditions: list[msgspec.Raw] = []
+    resource_version: str = "0"
 
 
 class _Workload(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
-    status: _Status = msgspec.field(default_factory=_Status)
+    status: Status = msgspec.field(default_factory=Status)
 
 
 class _Event(msgspec.Struct):
@@ -51,6 +49,7 @@ class World:
 
     def __init__(self, spec: Json) -> None:
         self.spec = spec
+        self._words = WORDS[spec["who"]]
         self.left = {one.name: one for one in arrivals(spec["share"])}
         self.total = len(self.left)
         self.created: dict[str, float] = {}
@@ -58,6 +57,9 @@ class World:
         self.first = self.last = 0.0
         self.evictions = 0
         self._running: dict[str, asyncio.TimerHandle] = {}
+        self._stopped: set[str] = set()
+        self._versions: dict[str, int] = {}
+        self._newest = self._watches = 0
         self._writes: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
         self._rest = b""
         self.done = asyncio.Event()
@@ -74,14 +76,17 @@ class World:
         return self._told()
 
     async def _watch(self) -> None:
-        """Servers end the watch of who is too slow; then it begins anew with all there is."""
-        request = http.request("GET", f"{PATH}?watch=true&resourceVersion=0&timeoutSeconds=3600", self.spec["token"])
+        """Servers end the watch of who is too slow for a moment: it goes on from there. A server that no longer knows
+        where that was tells everything again."""
         while True:
             self._rest = b""
+            self._watches += 1
+            path = f"{self._words.path}?watch=true&resourceVersion={self._newest}&timeoutSeconds=3600"
             watch = await http.connect(self.spec["url"], self.spec["ca"], self._heard)
-            # However it ended, by the server or by what could not be read: the next one tells everything again.
+            # However it ended, by the server or by what could not be read.
             with contextlib.suppress(Exception):
-                await watch.send(request)
+                if await watch.send(http.request("GET", path, self.spec["token"])) != 200:
+                    self._newest = 0
             watch.close()
 
     async def _mix(self) -> None:
@@ -99,9 +104,8 @@ class World:
         self.first = time.perf_counter()
 
     def _create(self, one: Arrival) -> None:
-        self._writes.put_nowait(
-            (one.name, http.request("POST", PATH, self.spec["token"], json.dumps(one.body()).encode()))
-        )
+        body = json.dumps(self._words.body(one)).encode()
+        self._writes.put_nowait((one.name, http.request("POST", self._words.path, self.spec["token"], body)))
 
     async def _write(self) -> None:
         """What is not taken (a conflict, a connection that ended) is said again: a Workload whose end got lost would
@@ -128,14 +132,22 @@ class World:
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
-            if b'"type":"ERROR"' not in line[:40] and line.strip():
+            if b'"type":"ERROR"' in line[:40]:
+                self._newest = 0
+            elif line.strip():
                 self._event(_read(line).object)
 
     def _event(self, workload: _Workload) -> None:
-        name, state = workload.metadata.name, workload.status.state
+        name, version = workload.metadata.name, int(workload.metadata.resource_version)
+        self._newest = max(self._newest, version)
         one = self.left.get(name)
-        if one is None:
+        # Who acted on what was so a while ago would end one that was evicted meanwhile, with the quota it had then.
+        if one is None or version <= self._versions.get(name, 0):
             return
+        self._versions[name] = version
+        state = self._words.state(workload.status)
+        if state != "Evicted":
+            self._stopped.discard(name)
         if state == "Admitted" and name not in self._running:
             self.last = time.perf_counter()
             self.admitted.setdefault(name, self.last)
@@ -144,18 +156,28 @@ class World:
                 return
             loop = asyncio.get_running_loop()
             self._running[name] = loop.call_later(one.shape.runs_s, self._finish, name, workload.status.conditions)
-        elif state == "Evicted" and name in self._running:
+        elif state == "Evicted":
+            self._stop(name, workload.status.conditions)
+
+    def _stop(self, name: str, conditions: Conditions) -> None:
+        if name in self._running:
             self.evictions += 1
             self._running.pop(name).cancel()
+        if self._words.let_go is not None and name not in self._stopped:
+            self._stopped.add(name)
+            self._say(name, self._words.let_go(conditions))
 
-    def _finish(self, name: str, conditions: list[msgspec.Raw]) -> None:
+    def _finish(self, name: str, conditions: Conditions) -> None:
         """It has ended, as Kueue's runner says it."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         ended = {"type": "Finished", "status": "True", "reason": "ByTest", "message": "", "lastTransitionTime": now}
-        body = msgspec.json.encode({"status": {"conditions": [*conditions, ended]}})
-        request = http.request("PATCH", f"{PATH}/{name}/status", self.spec["token"], body, MERGE)
-        self._writes.put_nowait(("", request))
+        self._say(name, {"conditions": [*conditions, ended]})
         self._over(name)
+
+    def _say(self, name: str, status: Json) -> None:
+        body = msgspec.json.encode({"status": status})
+        path = f"{self._words.path}/{name}/status"
+        self._writes.put_nowait(("", http.request("PATCH", path, self.spec["token"], body, MERGE)))
 
     def _over(self, name: str) -> None:
         del self.left[name]
@@ -171,6 +193,7 @@ class World:
             "count": self.total,
             "seconds": self.last - self.first,
             "evictions": self.evictions,
+            "watches": self._watches,
             "errors": self.errors[:3],
             **spread(list(delays.values())),
             **{f"{name}_s": sum(some) / max(1, len(some)) for name, some in by_shape.items()},
@@ -180,7 +203,7 @@ class World:
 async def limit(spec: Json) -> Json:
     """The same writes by clients that decide nothing: create a Workload, write its status when it is admitted, that it
     has ended, and its status then."""
-    left = arrivals(spec["share"])
+    left, words = arrivals(spec["share"]), ours.WORDS
     took = {"create": 0.0, "status": 0.0, "end": 0.0, "note": 0.0}
 
     async def client(work: list[Arrival], step: str) -> None:
@@ -190,12 +213,12 @@ async def limit(spec: Json) -> Json:
             one = work.pop()
             name = f"limit-{one.name}"
             if step == "create":
-                body = one.body()
+                body = words.body(one)
                 body["metadata"]["name"] = name
-                request = http.request("POST", PATH, spec["token"], json.dumps(body).encode())
+                request = http.request("POST", words.path, spec["token"], json.dumps(body).encode())
             else:
                 content = json.dumps({"status": _status(step)}).encode()
-                request = http.request("PATCH", f"{PATH}/{name}/status", spec["token"], content, MERGE)
+                request = http.request("PATCH", f"{words.path}/{name}/status", spec["token"], content, MERGE)
             status = await connection.send(request)
             assert status < 300, bytes(connection.body[:300])
         connection.close()

@@ -15,6 +15,8 @@ from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.tree.tree import Tree
 
 SAMPLES = 30
+WARM, WARMING = 5_000, 4
+"""Workloads and rounds before anything is measured."""
 
 
 class Row(NamedTuple):
@@ -34,8 +36,8 @@ def growing(pending: int, queues: int) -> list[Row]:
     """The rows whose cost is to be compared between sizes."""
     waiting = list(gangs(pending, queues))
     collect_rarely()
-    for _ in range(max(0, min(4, 20_000 // pending))):
-        _admitted(waiting, queues)  # Small sizes are over before a processor is warm.
+    for _ in range(WARMING):  # Whatever the size: the first cycles of a process cost twice as much.
+        _admitted(list(gangs(WARM, queues)), queues)
     planner, plan, load, admitting = _admitted(waiting, queues)
     carry_out(planner, plan, NOW + 1)
     rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]

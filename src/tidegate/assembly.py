@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 # The operator's own modules are imported where it begins: a server that answers first is ready twice as fast.
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tidegate.controller.doors.judge import Judge
     from tidegate.controller.operator import Operator
     from tidegate.controller.replica import Settings
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from tidegate.local.admission.attributes import Attributes
     from tidegate.local.control_plane import ControlPlane
     from tidegate.local.store import Change, Store
+    from tidegate.model.jobs import Kinds
 
 _SYNC_S = 10.0
 
@@ -132,22 +135,39 @@ async def beside(plane: ControlPlane) -> None:
     """The operator in the control plane's own process: its kinds and its doors at once, its circle a moment later."""
     from tidegate.controller.bootstrap import install_kinds, make_default_queue, make_root
 
+    kinds = kinds_in(plane.kubeconfig.with_name("kinds.yaml"))
     await install_kinds(plane.client)
     await make_root(plane.client)
     await make_default_queue(plane.client)
     door = InProcessDoor(plane.store)
     # Before those that judge: they are to see what it made of the object.
     plane.api.admission.plugins.insert(1, door)
-    plane.run_beside("operator", _run_operator(plane.client, door))
+    plane.run_beside("operator", _run_operator(plane.client, door, kinds))
 
 
-async def _run_operator(client: Client, door: InProcessDoor) -> None:
+def kinds_in(path: Path) -> Kinds:
+    """The table, and the kinds of a file that people may lay into the folder, beside that of images. What cannot be
+    read ends the control plane with a sentence: what would not be queued must not run unqueued."""
+    import yaml
+
+    from tidegate.model.jobs import builtin, parse_kinds
+    from tidegate.model.problems import ManifestError
+
+    if not path.exists():
+        return builtin()
+    try:
+        return builtin().with_more(parse_kinds(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    except (ManifestError, yaml.YAMLError, OSError, UnicodeError) as error:
+        raise SystemExit(f"{path}: {' '.join(str(error).split())}. Correct it, or take it away.") from None
+
+
+async def _run_operator(client: Client, door: InProcessDoor, kinds: Kinds) -> None:
     from tidegate.controller.doors.hooks import Where
     from tidegate.controller.doors.keeping import Keeping
     from tidegate.controller.doors.policy import binding, policy
     from tidegate.controller.operator import Operator
 
-    operator = Operator(client, everywhere=True)
+    operator = Operator(client, kinds=kinds, everywhere=True)
     where = Where(everywhere=True)
     keeping = Keeping(client, lambda: [policy(operator.cache.kinds), binding(where)])
     async with asyncio.TaskGroup() as group:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -13,6 +14,9 @@ import pytest
 
 from tests.local.agent.node import processes_with
 from tidegate.cli.main import COMMANDS
+from tidegate.kube.config import load_access
+from tidegate.kube.connect import connect
+from tidegate.kube.resources import NODES
 from tidegate.local.machine import Machine
 
 
@@ -154,6 +158,14 @@ def test_a_user_without_a_home_is_told_what_everybody_is() -> None:
     assert done.stderr.startswith("tidegate: There is no kubeconfig and this is not a pod.")
 
 
+@pytest.mark.parametrize("before", [["--kubeconfig", "/nowhere"], ["--kubeconfig=/nowhere", "-n", "team"]])
+@pytest.mark.parametrize("command", [["status"], ["queue", "list"], ["run", "--", "true"]], ids=" ".join)
+def test_options_may_stand_before_the_command(before: list[str], command: list[str]) -> None:
+    """As with kubectl. The path was taken for a command."""
+    done = tidegate(*before, *command)
+    assert (done.returncode, done.stderr) == (1, "tidegate: There is no kubeconfig /nowhere. Check the path.\n")
+
+
 def test_down_without_anything_running_says_so(tmp_path: Path) -> None:
     done = tidegate("down", "--data-dir", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "Nothing was running.\n")
@@ -166,16 +178,16 @@ def test_up_is_idempotent_private_and_survives_kill_9(tmp_path: Path) -> None:
     try:
         first = tidegate("up", "--data-dir", str(data))
         assert first.returncode == 0, first.stderr
+        assert asyncio.run(_nodes(machine.kubeconfig)) == ["local"], "who looks at it next finds a node"
         assert "Already running" in tidegate("up", "--data-dir", str(data)).stdout
         for path in [data, *data.glob("pki/*"), data / "state.db", data / "kubeconfig"]:
             assert path.stat().st_mode & 0o077 == 0, f"{path} can be read by others"
         server = _server(machine.kubeconfig)
         pid = machine.running("control-plane")
         assert pid
-        ended = os.pidfd_open(pid)
         os.kill(pid, signal.SIGKILL)
-        select.select([ended], [], [])  # It dies a moment later, and until then it holds its lock.
-        os.close(ended)
+        with (data / "control-plane.lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # It dies a moment later, and until then it holds its lock.
         again = tidegate("up", "--data-dir", str(data))
         assert again.returncode == 0, again.stderr
         assert "Started control-plane" in again.stdout
@@ -185,6 +197,19 @@ def test_up_is_idempotent_private_and_survives_kill_9(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert machine.running("control-plane") is None
     assert machine.running("agent") is None
+
+
+async def _nodes(kubeconfig: Path) -> list[str]:
+    """Those that are ready."""
+    client = connect(load_access(kubeconfig))
+    listed = (await client.list(NODES)).items
+    await client.close()
+    ready = {"type": "Ready", "status": "True"}.items()
+    return [
+        each["metadata"]["name"]
+        for each in listed
+        if any(ready <= condition.items() for condition in each["status"]["conditions"])
+    ]
 
 
 @pytest.mark.parametrize("seen", ["logs", "control-plane.lock", "agent/kubeconfig", "agent/agent.lock"])

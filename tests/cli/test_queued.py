@@ -41,6 +41,23 @@ def test_a_command_that_is_not_there_is_told_so(kubeconfig: str) -> None:
     assert "no-such-program" in done.stderr.splitlines()[-1]
 
 
+def test_who_ran_for_too_long_is_told(kubeconfig: str) -> None:
+    """It ended with 143 and not a word."""
+    done = tidegate(
+        "run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--time", "1s", "--name", "long", "--", "sleep", "9"
+    )
+    assert done.returncode == 143
+    assert "tidegate: job/long ran as long as --time lets it, and was ended. Give it more." in done.stderr
+
+
+def test_documents_do_not_say_who_wrote_which_field(kubeconfig: str) -> None:
+    """Half of what `-o yaml` printed was that."""
+    for command in (["queue", "list"], ["status"]):
+        shown = tidegate(*command, "--kubeconfig", kubeconfig, "-o", "yaml")
+        assert "default" in shown.stdout
+        assert "managedFields" not in shown.stdout
+
+
 def test_what_is_said_while_the_control_plane_is_away_comes_when_it_is_back(tmp_path: Path) -> None:
     """Its log ended where the control plane was killed, though the command went on and its exit status came."""
     folder = str(tmp_path / "state")
@@ -84,6 +101,25 @@ def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=60)
     assert running.returncode == 130
+
+
+def test_what_could_not_be_put_in_line_is_told_why(kubeconfig: str) -> None:
+    """`why` said that there is no such workload, and named others, while the Job stood there held for ever."""
+    where = ["--kubeconfig", kubeconfig]
+    asyncio.run(_make_spoilt_job(kubeconfig, "spoilt"))
+    while "There is no workload" in (told := tidegate("why", "job/spoilt", *where)).stderr:
+        pass
+    field = "metadata.annotations[tidegate.dev/min-count]"
+    assert told.stderr.startswith(f'tidegate: Job spoilt is not in line: {field}: "two" is not a count of pods;')
+    assert told.returncode == 1
+
+
+async def _make_spoilt_job(kubeconfig: str, name: str) -> None:
+    client = connect(load_access(Path(kubeconfig)))
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "host"}]}}
+    meta = {"name": name, "annotations": {"tidegate.dev/min-count": "two"}}
+    await client.create(JOBS, {"metadata": meta, "spec": {"template": template}}, "default")
+    await client.close()
 
 
 async def _make_namespace(kubeconfig: str, name: str) -> None:
@@ -404,3 +440,5 @@ def test_why_says_what_would_let_it_in() -> None:
     assert "Evicted 2 times so far." in text
     workload["status"]["requeue"]["count"] = 1  # type: ignore[index]
     assert "Evicted once so far." in explained(workload)
+    workload["status"]["state"] = "Admitted"  # type: ignore[index]
+    assert "It waits for more pods (WaitingForQuota): needs 2 cpu more; 3 before it in line." in explained(workload)

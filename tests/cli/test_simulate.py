@@ -37,6 +37,15 @@ def test_programs_get_the_same_as_json_and_as_yaml() -> None:
     assert first["workloads"]["a/a"]["waiting"][0]["reason"] == "WaitingForQuota"
 
 
+def test_long_times_are_told_in_hours_and_minutes(tmp_path: Path) -> None:
+    """A trace of a day was 59589s long, and waits were 1090s."""
+    trace = tmp_path / "jobs.csv"
+    trace.write_text("submit,duration,cpu,memory,user\n0,5000,1,,ann\n10,90,1,,ann\n")
+    done = tidegate("simulate", "--trace", str(trace), "--capacity", "cpu=1,memory=1Gi")
+    assert "1h 24m simulated" in done.stdout
+    assert "1h 23m" in done.stdout.splitlines()[3], "how long the second waited"
+
+
 def test_one_malformed_file_among_good_ones_is_exit_2_and_nothing_is_played(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("kind: Scenario\nmetadata: {name: bad}\nspec: {step: []}\n")
     done = tidegate("simulate", str(SCENARIO), str(tmp_path / "bad.yaml"))

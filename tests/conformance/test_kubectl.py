@@ -67,6 +67,22 @@ def test_apply_creates_configures_and_leaves_alone(kubectl: Kubectl) -> None:
     assert kubectl.json("get", "cm", "settings")["data"] == {"size": "big"}
 
 
+def test_what_get_prints_can_be_applied_again(kubectl: Kubectl) -> None:
+    """A `kind: List`: kubectl checks it by the document of version 2, which it asks for as protobuf alone."""
+    kubectl("apply", "-f", "-", stdin=f"{SETTINGS}\n---\n{DEPLOYMENT}")
+    listed = kubectl.json("get", "configmap/settings", "deployment/web")
+    assert listed["kind"] == "List"
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(listed)).count("configured") == 2
+    for each in listed["items"]:
+        each["metadata"] = {"name": f"{each['metadata']['name']}-again"}
+        each.pop("status", None)
+    assert kubectl("create", "-f", "-", stdin=json.dumps(listed)).count("created") == 2
+    listed["items"][1]["spec"]["replicas"] = "many"
+    assert "replicas" in kubectl("apply", "-f", "-", stdin=json.dumps(listed), code=1)
+    listed["items"][1]["spec"] |= {"replicas": 1, "replicaz": 1}
+    assert 'unknown field "replicaz"' in kubectl("apply", "-f", "-", stdin=json.dumps(listed), code=1)
+
+
 def test_apply_of_a_deployment_three_ways(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", "-", stdin=DEPLOYMENT)
     kubectl("set", "env", "deployment/web", "BY=hand")

@@ -28,7 +28,7 @@ from tidegate.model.kinds.workload import State, WorkloadStatus
 from tidegate.model.resources import Resources
 from tidegate.scheduler import PodSet
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import FLAVOR, POD_SET, LetGo, PodFacts
+from tidegate.workloads import FLAVOR, POD_SET, LetGo, PodFacts, let_go, said_active
 
 Json = Any
 ONE = Resources.parse({"cpu": 1})
@@ -74,19 +74,31 @@ def test_whoever_deletes_a_failed_pod_does_not_stop_its_gang() -> None:
     left = [member(0, "Failed", attempt=1)]
     (made,) = to_do(gang_of(1), seen(granted={"default": 1}), left, {}).create
     assert made["metadata"]["name"] == "j-main-0-r2"
-    status = job_status(gang_of(1), "w", left)
+    status = job_status(gang_of(1), seen(), left)
     assert (status.failed, status.phase) == (2, "Failed"), "deleting failures does not make them undone"
 
 
 def test_whoever_deletes_a_pod_that_ended_well_does_not_have_it_run_again() -> None:
     """Of two, the first ended well and was deleted, the second failed. The first was run again, the second never."""
-    told = job_status(gang_of(2), "w", [member(0, "Succeeded"), member(1, "Failed")])
+    told = job_status(gang_of(2), seen(ended=1), [member(0, "Succeeded"), member(1, "Failed")])
     assert told.task_specs[0].completed_indexes == "0"
     job = structs.replace(gang_of(2), status=told)
     (made,) = to_do(job, seen(granted={"default": 1}, ended=1), [member(1, "Failed")], {}).create
     assert made["metadata"]["name"] == "j-main-1-r1"
-    ended = job_status(job, "w", [member(1, "Failed"), member(1, "Succeeded", attempt=1)])
+    ended = job_status(job, seen(ended=1), [member(1, "Failed"), member(1, "Succeeded", attempt=1)])
     assert (ended.phase, ended.failed) == ("Succeeded", 1)
+
+
+def test_a_gang_of_which_only_its_workload_knows_that_it_ended_has_ended() -> None:
+    """Seeds 328 and 989: both pods had ended well. The operator told the Workload so and was killed before it told the
+    QueueJob; the node was lost, and the pods with it. The Workload asked for nothing any more, and the QueueJob waited
+    for ever for a pod that nobody was to make."""
+    told = job_status(gang_of(2), seen(), [member(0, "Succeeded"), member(1, "Running")])
+    job = structs.replace(gang_of(2), status=told)
+    ended = job_status(job, seen(ended=2), [])
+    assert (ended.phase, ended.succeeded, ended.task_specs[0].completed_indexes) == ("Succeeded", 2, "0,1")
+    one = job_status(structs.replace(gang_of(3), status=told), seen(ended=2), [])
+    assert (one.phase, one.task_specs[0].completed_indexes) == ("Pending", "0"), "which of the other two is not known"
 
 
 def test_an_application_shrunk_to_nothing_is_held() -> None:
@@ -127,6 +139,21 @@ def test_what_is_given_another_flavor_is_held_before_it_is_let_go_anew() -> None
     assert anew["spec"]["template"]["metadata"]["annotations"]["tidegate.dev/flavor"] == "slow"
 
 
+def test_what_runs_with_pods_of_another_flavor_is_held_until_they_are_gone() -> None:
+    """Seed 953: a Job was let go, held, and let go with another flavor while its controller was behind. Pods of the
+    first flavor came when it was thought to be empty; it would have kept them, on room that was given away."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job"}
+    job["spec"] |= {"suspend": True, "parallelism": 3}
+    runs = wanted_form(builtin().of(job), job, seen(granted={"slow": 3}), {}, kinds=builtin())
+    behind = seen(granted={"slow": 3}, present={"fast": 2, "slow": 3}, coming={"slow": 3}, mixes=False)
+    held = wanted_form(builtin().of(job), runs, behind, {}, kinds=builtin())
+    assert held["spec"] == {**runs["spec"], "suspend": True}
+    anew = wanted_form(builtin().of(job), held, seen(granted={"slow": 3}), {}, kinds=builtin())
+    assert anew["spec"]["suspend"] is False
+    right = seen(granted={"slow": 3}, present={"slow": 3}, mixes=False)
+    assert wanted_form(builtin().of(job), anew, right, {}, kinds=builtin()) == anew
+
+
 def test_what_was_let_go_counts_before_it_is_there() -> None:
     """A Job was evicted between being let go and having pods. Its room went to another, and then its pods came."""
     evicted = structs.replace(workload(), status=WorkloadStatus())
@@ -144,6 +171,27 @@ def test_a_pod_that_goes_has_a_successor_though_it_is_still_there() -> None:
     told = workload(podSets=[{"name": "main", "granted": 1, "flavors": {"spot": 1}}])
     (pods,) = seen_workload(told, Facts(pods=(leaves,), let_go={"main": LetGo(1, "spot")})).pod_sets
     assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 1})
+
+
+def test_who_is_asked_for_fewer_makes_more_until_it_has_heard_of_that() -> None:
+    """Seed 973: a Job of two was shrunk to one as both of its pods ended well, with more to be done. Its controller
+    made two others before it heard of that: the room of one was given away already, and both were there."""
+    job = {**sample("Job"), "apiVersion": "batch/v1", "kind": "Job", "status": {"active": 2}}
+    job["spec"] |= {"suspend": False, "parallelism": 1, "completions": 4}
+    job["spec"]["template"] = {"metadata": {"annotations": {FLAVOR: "spot"}}, "spec": {"containers": []}}
+    told = workload(4, podSets=[{"name": "main", "granted": 1, "flavors": {"spot": 1}}])
+    entry = builtin().of(job)
+    facts = Facts(let_go=let_go(entry, job), active=said_active(entry, job))
+    (pods,) = seen_workload(told, facts).pod_sets
+    assert (pods.present, pods.coming) == ({"spot": 2}, {"spot": 2}), "both may come, and none of them runs"
+    leaves = PodFacts("p", "w", "main", "spot", "q", ONE, gated=False, present=True, succeeded=False, going=True)
+    held = {**job, "spec": {**job["spec"], "suspend": True}}
+    facts = Facts(pods=(leaves, leaves), let_go=let_go(entry, held), active=said_active(entry, held))
+    (pods,) = seen_workload(told, facts).pod_sets
+    assert (pods.present, pods.coming) == ({"spot": 2}, {}), "those that go are the ones that it speaks of"
+    has_heard = {**job, "status": {"active": 1}}
+    (pods,) = seen_workload(told, Facts(let_go=let_go(entry, job), active=said_active(entry, has_heard))).pod_sets
+    assert pods.present == {"spot": 1}
 
 
 def test_what_is_being_let_go_counts_before_it_is() -> None:

@@ -82,5 +82,68 @@ async def test_two_queues_of_a_namespace_may_use_their_limits_both(bare: House) 
         await bare.see(r.RESOURCEQUOTAS, name, lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3500m"})
 
 
+async def test_the_owner_of_a_quota_that_was_made_is_put_back(bare: House) -> None:
+    """`kubectl replace` with a file drops owners: the quota was taken for people's own, and stayed for ever."""
+    await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: True)
+    await bare.patch(r.RESOURCEQUOTAS, "tidegate-default", {"metadata": {"ownerReferences": None}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: quota["metadata"].get("ownerReferences"))
+    await bare.patch(QUEUES, "default", {"spec": {"limits": None}})
+    await bare.until(lambda: gone(bare, "tidegate-default"))
+
+
+async def test_a_queue_of_any_name_is_linked(bare: House) -> None:
+    """Only one that was called `default` was: of the others nobody was told that they differ."""
+    await bare.create(QUEUES, "research", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})
+    await bare.create(r.RESOURCEQUOTAS, "mine", spec={"hard": {"requests.cpu": "2"}})
+    queue = await bare.see(QUEUES, "research", lambda queue: linked(queue))
+    assert linked(queue)["message"] == "ResourceQuota mine differs (cpu: 3 here, 2 there); make them the same"
+    await bare.create(QUEUES, "other", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "1"}})
+    message = "ResourceQuota mine differs (cpu: 4 for the 2 Queues together, 2 there); make them the same"
+    for name in ("research", "other"):
+        await bare.see(QUEUES, name, lambda queue: linked(queue) and linked(queue)["message"] == message)
+
+
+async def test_of_several_quotas_the_least_holds_and_what_is_said_of_some_pods_does_not_count(bare: House) -> None:
+    """Only the first by name was read, and one for pods that end soon was taken for all."""
+    await bare.create(r.RESOURCEQUOTAS, "counts", spec={"hard": {"pods": "9", "requests.cpu": "5"}})
+    await bare.create(r.RESOURCEQUOTAS, "some", spec={"hard": {"cpu": "1"}, "scopes": ["Terminating"]})
+    await bare.create(r.RESOURCEQUOTAS, "sums", spec={"hard": {"cpu": "4", "memory": "1Gi"}})
+    queue = await bare.see(
+        QUEUES,
+        "default",
+        lambda queue: (
+            queue["spec"]["limits"] == {"cpu": "4", "memory": "1Gi"} and (linked(queue) or {}).get("status") == "True"
+        ),
+    )
+    assert linked(queue)["message"] == "ResourceQuotas counts, some, sums say the same"
+
+
+async def test_limits_from_a_quota_go_with_it_and_come_back_with_another(bare: House) -> None:
+    """Who deleted the quota was given one of ours with the same numbers, and the Queue kept them."""
+    await bare.create(r.RESOURCEQUOTAS, "mine", spec={"hard": {"cpu": "2"}})
+    await bare.see(QUEUES, "default", lambda queue: queue["spec"]["limits"] == {"cpu": "2"})
+    await bare.client.delete(r.RESOURCEQUOTAS, "mine", bare.namespace)
+    await bare.see(QUEUES, "default", lambda queue: not queue["spec"].get("limits"))
+    assert await gone(bare, "tidegate-default")
+    await bare.create(r.RESOURCEQUOTAS, "again", spec={"hard": {"cpu": "3"}})
+    await bare.see(QUEUES, "default", lambda queue: queue["spec"].get("limits") == {"cpu": "3"})
+    await bare.client.delete(r.RESOURCEQUOTAS, "again", bare.namespace)
+    await bare.see(QUEUES, "default", lambda queue: not queue["spec"].get("limits"))
+    await bare.patch(QUEUES, "default", {"spec": {"limits": {"cpu": "5"}}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: quota["spec"]["hard"] == {"requests.cpu": "5"})
+
+
+async def test_a_quota_that_the_server_does_not_take_is_told_and_is_in_nobodys_way(bare: House) -> None:
+    """`requests.cpu` for `cpu`: no ResourceQuota of any namespace behind it was kept from then on."""
+    await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"requests.cpu": "3"}})
+    queue = await bare.see(QUEUES, "default", lambda queue: linked(queue))
+    assert linked(queue)["reason"] == "Refused"
+    assert "requests.requests.cpu" in linked(queue)["message"], "what the server said"
+    await bare.patch(QUEUES, "default", {"spec": {"limits": {"requests.cpu": None, "cpu": "3"}}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-default", lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3"})
+    await bare.see(QUEUES, "default", lambda queue: not linked(queue))
+
+
 async def gone(house: House, name: str) -> bool:
     return not await house.exists(r.RESOURCEQUOTAS, name)

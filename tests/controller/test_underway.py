@@ -17,7 +17,7 @@ from tidegate.model.kinds.shape import ConditionStatus
 from tidegate.model.kinds.workload import PodSetStatus, ReclaimedPods, WorkloadStatus
 from tidegate.scheduler import Plan
 
-QUOTA = {"a": 6, "b": 4}
+QUOTA = {"a": 6, "b": 4, "c": 4}
 """Pods of each flavor that fit into each tree."""
 FLOORS = {"main": 3}
 """Of everybody: less is nothing."""
@@ -170,6 +170,49 @@ def test_of_two_floors_that_change_places_one_holds_nothing_for_a_moment() -> No
             assert seen.admitted_at is None
         underway.written(*found)
     assert names == [("x", 0), ("w", 2), ("x", 2)]
+
+
+def moved(*moves: tuple[str, str]) -> list[tuple[str, dict[str, int]]]:
+    """What is written, in order, where gangs of two pods each move one of them: each from a flavor to another."""
+    underway, written = Underway(), []
+    for number, (source, target) in enumerate(moves):
+        name, after = f"w{number}", status({source: 1, target: 1})
+        told: Any = {"urgency": Urgency.TELLS, "floors": {"main": 2}}
+        underway.put(("n", name), obj(name), status({source: 2}), after, **told)
+    while (found := underway.next(Urgency.REPORTS)) is not None:
+        written.append((found[0].key[1], dict(found[0].status.pod_sets[0].flavors)))
+        underway.written(*found)
+    assert not len(underway)
+    return written
+
+
+def test_floors_that_move_at_once_and_need_nothing_of_each_other_are_whole_at_any_moment() -> None:
+    """A node was lost, and several gangs went to another flavor in one plan. The first did so in one write; of the
+    others it was written first that they hold nothing, and whoever killed the operator then cost them their pods."""
+    assert moved(("a", "b"), ("a", "b"), ("a", "b")) == [(f"w{number}", {"a": 1, "b": 1}) for number in range(3)]
+
+
+def test_of_floors_that_move_up_each_goes_where_the_one_before_has_gone_from() -> None:
+    assert moved(("a", "b"), ("b", "c")) == [("w1", {"b": 1, "c": 1}), ("w0", {"a": 1, "b": 1})]
+
+
+def test_of_floors_that_move_in_a_circle_one_holds_nothing_for_a_moment() -> None:
+    written = moved(("a", "b"), ("b", "c"), ("c", "a"))
+    assert [name for name, flavors in written if not flavors] == ["w2"]
+    assert [name for name, flavors in written if flavors] == ["w1", "w0", "w2"]
+
+
+def test_who_moves_and_grows_waits_for_everybody_who_moves_and_shrinks() -> None:
+    """A Queue's limits count pods of all flavors: one more of a flavor may need one less of any other."""
+    underway, sent = Underway(), []
+    told: Any = {"urgency": Urgency.TELLS, "floors": {"main": 2}}
+    underway.put(("n", "grows"), obj("grows"), status({"a": 2}), status({"a": 1, "b": 2}), **told)
+    underway.put(("n", "shrinks"), obj("shrinks"), status({"c": 3}), status({"c": 1, "d": 1}), **told)
+    while (found := underway.next(Urgency.REPORTS)) is not None:
+        sent.append(found)
+    assert [step.key[1] for step, _ in sent] == ["shrinks"]
+    underway.written(*sent[0])
+    assert underway.next(Urgency.REPORTS) is not None
 
 
 def test_of_one_workload_only_one_is_sent_at_a_time_and_the_next_is_made_from_the_answer() -> None:

@@ -46,6 +46,30 @@ async def test_a_cluster_queue_that_is_not_there_is_waited_for(house: House) -> 
     await house.client.delete(CLUSTER_QUEUES, f"{house.namespace}-later")
 
 
+async def test_a_flavor_that_nobody_describes_is_told(house: House) -> None:
+    """A slip in its name, and work ran on any node without a word."""
+    flavor = f"{house.namespace}-a10"
+    await house.quota({"cpu": {"nominalQuota": "4"}}, flavor=flavor)
+
+    async def note() -> str:
+        queue = await house.client.get(CLUSTER_QUEUES, house.namespace)
+        conditions = (queue.get("status") or {}).get("conditions") or ()
+        said = {each["type"]: f"{each['reason']}: {each.get('message', '')}" for each in conditions}
+        return said.get("Active", "")
+
+    async def told() -> bool:
+        said = f"there is no ResourceFlavor {flavor}, so what it grants of it may run on any node; create it"
+        return await note() == f"UnknownFlavor: {said}"
+
+    async def is_well() -> bool:
+        return await note() == "Open: "
+
+    await house.until(told)
+    await house.client.create(FLAVORS, {"metadata": {"name": flavor}, "spec": {}})
+    await house.until(is_well)
+    await house.client.delete(FLAVORS, flavor)
+
+
 async def test_a_deleted_queue_with_running_work_gives_all_back_and_its_work_waits(house: House) -> None:
     """The Job is held as its owner wrote it, and goes on when the Queue is there again."""
     await running_job(house, "job", 2)

@@ -39,9 +39,9 @@ class Player:
 
     def play(self, story: Story) -> list[Answer]:
         self.cluster.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
-        self.cluster.eventually(
-            f"/api/v1/namespaces/{self.namespace}/serviceaccounts/default", lambda reply: reply.status == 200
-        )
+        # Furnished by two controllers, in no order: a story that reads what is there must find both.
+        for there in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
+            self.cluster.eventually(f"/api/v1/namespaces/{self.namespace}/{there}", lambda reply: reply.status == 200)
         self.variables["NS"] = self.namespace
         normal = Normal(self.namespace)
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -36,10 +35,10 @@ def namespace(machine: Embedded) -> Iterator[str]:
     machine.cluster.http("DELETE", f"/api/v1/namespaces/{name}")
 
 
-def run(cluster: Cluster, namespace: str, name: str, script: str) -> str:
+def run(cluster: Cluster, namespace: str, name: str, script: str, **more: Json) -> str:
     """Start a pod and wait until it runs; its path."""
     path = f"/api/v1/namespaces/{namespace}/pods"
-    container = {"name": "main", "image": "host", "command": ["sh", "-c", script]}
+    container = {"name": "main", "image": "host", "command": ["sh", "-c", script], **more}
     spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
     cluster.create(path, {"metadata": {"name": name}, "spec": spec})
     running = ("Running", "Succeeded")
@@ -73,9 +72,14 @@ SERVER = "import http.server as h; h.HTTPServer(('0.0.0.0', 8123), h.SimpleHTTPR
 
 
 def test_a_port_is_forwarded_for_as_many_connections_as_come(machine: Embedded, namespace: str) -> None:
-    """kubectl says where it listens; what is asked there is answered by the pod, and a refusal by the pod is told."""
-    where = run(machine.cluster, namespace, "web", f'cd /; exec {sys.executable} -c "{SERVER}"')
-    assert machine.cluster.get(where)["status"]["podIP"]
+    """kubectl says where it listens; what is asked there is answered by the pod, and a refusal by the pod is told.
+
+    Not before the program in the pod listens: kubectl ends when a connection is refused there, and who asked again on a
+    busy machine asked nobody."""
+    ready = {"tcpSocket": {"port": 8123}, "periodSeconds": 1, "failureThreshold": 60}
+    where = run(machine.cluster, namespace, "web", f'cd /; exec {sys.executable} -c "{SERVER}"', readinessProbe=ready)
+    pod = machine.cluster.eventually(where, lambda reply: is_ready(reply.json)).json
+    assert pod["status"]["podIP"]
     command = [str(assets() / "kubectl"), "-n", namespace, "port-forward", "pod/web", ":8123"]
     kubectl = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=machine.cluster.kubectl_env())
     try:
@@ -91,19 +95,18 @@ def test_a_port_is_forwarded_for_as_many_connections_as_come(machine: Embedded, 
         kubectl.communicate(timeout=60)
 
 
+def is_ready(pod: Json) -> bool:
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in pod["status"].get("conditions", ()))
+
+
 def answered(url: str) -> int:
-    """The status of an answer; asked again while the program in the pod is still starting."""
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:
-                return int(reply.status)
-        except urllib.error.HTTPError as error:
-            error.close()
-            return error.code
-        except OSError:
-            assert time.monotonic() < deadline, f"{url} is not answered"
-            time.sleep(0.1)
+    """The status of the answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:
+            return int(reply.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
 
 
 @pytest.mark.parametrize("kills", [10])

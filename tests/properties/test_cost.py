@@ -108,6 +108,24 @@ def test_what_waits_costs_nothing(world: World, somebody_goes: bool) -> None:
     assert after <= AT_MOST * before, (before, after)
 
 
+def test_who_gave_way_is_not_asked_again() -> None:
+    """One gang for which many small ones go: each time all who had gone already were gone through once more."""
+    costs = []
+    for many in (20, 200):
+        world = World(cpu=str(2 * many))
+        for team in "ab":
+            world.queue(f"{team}/q")
+        for number in range(2 * many):
+            world.submit(f"a/w{number}", pods(1, cpu="1"), queue="a/q")
+        world.settle()
+        world.submit("b/gang", pods(many, cpu="1"), queue="b/q", created=1)
+        with Lines() as lines:
+            made = world.cycle()
+        assert len(made.evictions) == many
+        costs.append(lines.count // many)
+    assert costs[1] <= costs[0], costs
+
+
 def test_the_count_sees_what_grows_with_what_waits() -> None:
     """A planner that starts from nothing looks at everybody."""
     world = World(cpu="4")

@@ -65,6 +65,20 @@ def test_a_higher_priority_takes_a_floor_within_its_queue_only_where_allowed() -
         assert world.admitted("a/low") is not admitted
 
 
+def test_the_newer_gives_way_although_an_older_one_came_in_after_it() -> None:
+    """Whoever came in last is asked first. It was older than the asker and refused, and with it all of its size."""
+    world = World(cpu="2")
+    world.cluster_queue("root", preemption={"withinQueue": "LowerOrNewerEqualPriority"})
+    world.queue("a/q")
+    world.submit("a/newer", pods(1, cpu="1"), queue="a/q", created=20)
+    world.settle(20)
+    world.submit("a/oldest", pods(1, cpu="1"), queue="a/q", created=0)
+    world.settle(21)
+    world.submit("a/older", pods(1, cpu="1"), queue="a/q", created=10)
+    world.settle(22)
+    assert (world.admitted("a/oldest"), world.admitted("a/older"), world.admitted("a/newer")) == (True, True, False)
+
+
 def test_a_waiting_floor_takes_surplus_of_its_own_queue() -> None:
     world = World(cpu="10")
     world.queue("a/q")

@@ -59,6 +59,9 @@ GROUPS: dict[str, tuple[Command, ...]] = {
 COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
 
 
+_COMMON = ("-n", "--namespace", "-o", "--output", "--kubeconfig", "--context")
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     main = Parser(
@@ -94,9 +97,20 @@ def _check_command(arguments: Sequence[str], whole: argparse.ArgumentParser) -> 
         whole.error(f'there is no command "{arguments[0]}". {did_you_mean(arguments[0], COMMANDS)}')
 
 
+def _command_first(words: list[str]) -> list[str]:
+    """With options that every command takes behind its name, where somebody writes them before it, as with kubectl."""
+    at = 0
+    while at < len(words) and words[at].split("=")[0] in _COMMON:
+        at += 1 if "=" in words[at] else 2
+    if at >= len(words):
+        return []
+    verbs = 2 if words[at : at + 1] == ["queue"] else 1
+    return [*words[at : at + verbs], *words[:at], *words[at + verbs :]]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 failed, 2 wrong usage."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
+    words = _command_first(sys.argv[1:] if arguments is None else list(arguments))
     _write_what_can_be_written()
     _have_a_home()
     try:

@@ -28,7 +28,7 @@ from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import PodFacts, let_go, pod_facts, pod_set_of
+from tidegate.workloads import PodFacts, let_go, pod_facts, pod_set_of, said_active
 
 _log = logging.getLogger(__name__)
 
@@ -149,6 +149,7 @@ class Looking:
                 ended=self._applications.ended(followed, obj),
                 outcome=outcome(followed.entry, obj),
                 let_go=let_go(followed.entry, obj, referred=referred, kinds=self._cache.kinds),
+                active=said_active(followed.entry, obj, referred=referred, kinds=self._cache.kinds),
             )
             known = self._told[key] = (obj, said)
         return known[1]

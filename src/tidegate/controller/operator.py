@@ -100,7 +100,7 @@ class Operator:
         underway = self._writer.underway
         self._looking = Looking(self.cache, self._applications, self._gated, clock, underway.assumed)
         self._changes = Changes(self._writer.is_own)
-        statuses = QueueStatuses(client, self.cache)
+        statuses = QueueStatuses(client, self.cache, self._quotas.refused)
         self._reporting = Reporting(self.cache.workloads, statuses, underway, self._changes.wake)
         self._carrying = Carrying(
             (self._gated, QueueJobs(patient, self.cache), workers, self._applications),
@@ -165,7 +165,12 @@ class Operator:
     async def _cycle(self, dirty: set[Key], applications: list[Object], waiting: set[Key]) -> float | None:
         if self._changes.quotas:
             self._changes.quotas, self._reporting.due = False, True
-            if not all([await self._tree.keep(), await self._quotas.keep()]):
+            try:
+                kept = all([await self._tree.keep(), await self._quotas.keep()])
+            except (OSError, StatusError):
+                asyncio.get_running_loop().call_later(2 * _RETRY_S, self._changes.mark_quotas)
+                raise
+            if not kept:
                 asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
         began, now = asyncio.get_running_loop().time(), int(self._clock())
         self._describing.begin(applications, waiting)

@@ -14,6 +14,7 @@ from enum import IntEnum
 from itertools import islice
 
 from tidegate.controller.kinds import Key
+from tidegate.controller.moving import Moves
 from tidegate.controller.told.room import falls, is_whole, rises, room_of, without_gain, without_pods
 from tidegate.kube.wire import Object
 from tidegate.model.kinds.workload import WorkloadStatus
@@ -47,8 +48,6 @@ class Step:
     """Of one that takes; those that give wait for the numbers before them."""
     after: int = 0
     """All others of its tree that take, up to this number, are written first."""
-    moves: bool = False
-    """Whether it takes and gives at once."""
     told: tuple[Plan, ...] = ()
     """What is to be said and counted once it is written."""
 
@@ -64,10 +63,13 @@ class _Chain:
     takes: Step | None = None
     last: Step | None = None
 
+    def before(self) -> WorkloadStatus:
+        """What stands in the status when the next is sent."""
+        return self.sent.status if self.sent is not None else self.known
+
     def before_last(self) -> WorkloadStatus:
         """What stands in the status when `last` is written."""
-        step = self.takes or self.sent
-        return step.status if step is not None else self.known
+        return self.takes.status if self.takes is not None else self.before()
 
 
 @dataclass(slots=True)
@@ -85,8 +87,8 @@ class Underway:
     _held_back: set[Key] = field(default_factory=set)
     _given: list[Step] = field(default_factory=list)
     """Put since something was last asked for: they were decided together with everything else that was put since."""
-    _moving: Key | None = None
-    """Who loses and is given in one write. Only one at a time: of two, each might wait for the other."""
+    _moves: Moves = field(default_factory=Moves)
+    """Of those that take, the ones that give in the same write."""
 
     def __len__(self) -> int:
         return len(self._chains)
@@ -135,18 +137,13 @@ class Underway:
         room, before = room_of(status), room_of(chain.before_last())
         gives, takes = rises(before, room), falls(before, room)
         if gives and takes:
+            # Who loses and is given at once loses first, like everybody; where that leaves half a floor, in one write.
             first = without_gain(status, chain.before_last())
-            if is_whole(first, floors) or self._moving is not None:
-                # Who loses and is given at once loses first, like everybody.
-                first = first if is_whole(first, floors) else without_pods(first)
-                self._take(chain, replace(step, status=first, told=()))
-                gives = room_of(first) != room
-            else:
-                self._moving, step.moves, gives = key, True, False
+            gives = is_whole(first, floors) and room_of(self._take(chain, replace(step, status=first, told=()))) != room
         if not gives and (takes or chain.takes is not None):
             chain.last = None
-            self._take(chain, step)
-        else:
+            gives = room_of(self._take(chain, step)) != room
+        if gives or chain.takes is None:
             self._put_last(chain, step, gives=gives)
         self._make_ready(key, chain)
 
@@ -159,18 +156,22 @@ class Underway:
             step.urgency = min(step.urgency, old.urgency)
         chain.last = step
 
-    def _take(self, chain: _Chain, step: Step) -> None:
+    def _take(self, chain: _Chain, step: Step) -> WorkloadStatus:
         """Written before everything else of this Workload. Once decided it stays, since others wait for it: only for
-        one that takes more it makes room."""
+        one that takes more it makes room. What is written then: nothing of it is left where it could not be given in
+        the same write."""
         old = chain.takes
         if old is None:
             self._number += 1
             self._takes.setdefault(step.root, {})[self._number] = None
         number, root = (old.number, old.root) if old is not None else (self._number, step.root)
-        moves, told = step.moves or (old is not None and old.moves), (*_told(old), *step.told)
-        chain.takes = replace(step, urgency=Urgency.TAKES, root=root, number=number, moves=moves, told=told)
-        if moves:
+        status, told = step.status, (*_told(old), *step.told)
+        if not self._moves.put(number, room_of(chain.before()), room_of(status)):
+            status, told = without_pods(status), _told(old)
+        chain.takes = replace(step, status=status, urgency=Urgency.TAKES, root=root, number=number, told=told)
+        if number in self._moves:
             self._given.append(chain.takes)
+        return status
 
     def _make_ready(self, key: Key, chain: _Chain | None) -> None:
         step = (chain.takes or chain.last) if chain is not None else None
@@ -197,8 +198,8 @@ class Underway:
         for urgency in range(most, least + 1):
             trees = self._ready[urgency]
             for root, keys in trees.items():
-                # Of those that take, only the one that moves may have to wait.
-                for key in islice(keys, 2 if urgency == Urgency.TAKES else 1):
+                # Of those that take, only the ones that move may have to wait.
+                for key in islice(keys, 1 + (len(self._moves) if urgency == Urgency.TAKES else 0)):
                     chain = self._chains[key]
                     step = chain.takes or chain.last
                     assert step is not None
@@ -210,7 +211,8 @@ class Underway:
     def _is_early(self, step: Step) -> bool:
         """Whether something else that takes is to be written before it."""
         trees = self._takes.values() if step.root == ANY else (self._takes.get(each, {}) for each in (step.root, ANY))
-        others = (next((each for each in numbers if each != step.number), step.after + 1) for numbers in trees)
+        passed = {step.number, *self._moves.unneeded(step.number)}
+        others = (next((each for each in numbers if each not in passed), step.after + 1) for numbers in trees)
         return any(number <= step.after for number in others)
 
     def _sent(self, key: Key, chain: _Chain, step: Step) -> Step:
@@ -219,6 +221,7 @@ class Underway:
         else:
             chain.last = None
         chain.sent = step
+        self._moves.sent(step.number)
         self._make_ready(key, chain)
         return step
 
@@ -227,7 +230,7 @@ class Underway:
         chain = self._chains[step.key]
         chain.sent, chain.made_from, chain.known = None, answer, step.status
         self._is_taken(step)
-        self._moving = None if step.moves else self._moving
+        self._moves.done(step.number)
         if chain.takes is None and chain.last is None:
             del self._chains[step.key]
         else:
@@ -258,7 +261,7 @@ class Underway:
         for step in sorted((step for step in flying.values() if step and step.number), key=lambda step: step.number):
             self._takes.setdefault(step.root, {})[step.number] = None
         self._given.clear()
-        self._moving = next((key for key, step in flying.items() if step and step.moves), None)
+        self._moves.keep(step.number for step in flying.values() if step)
         self._places.clear()
         for trees in self._ready:
             trees.clear()

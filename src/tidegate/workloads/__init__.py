@@ -10,9 +10,10 @@ written to an API server, is not known here.
 """
 
 from tidegate.workloads.changes import marked_as, remembering, restored, unmarked
+from tidegate.workloads.defaults import PodDefaults, pod_defaults
 from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
-from tidegate.workloads.let_go import LetGo, granted_to, let_go
+from tidegate.workloads.let_go import LetGo, granted_to, let_go, said_active
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -26,7 +27,7 @@ from tidegate.workloads.names import (
     workload_name,
 )
 from tidegate.workloads.pods import PodFacts, asks_as, gated, lifted, pod_facts, pod_set_of
-from tidegate.workloads.resized import Growth, held_as_it_is, within_grant
+from tidegate.workloads.resized import Growth, held_as_it_is, holds, within_grant
 from tidegate.workloads.start import Allowance, hold_pods, next_step, start, stop
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Allowance",
     "Growth",
     "LetGo",
+    "PodDefaults",
     "PodFacts",
     "asks_as",
     "describe",
@@ -50,6 +52,7 @@ __all__ = [
     "group_of",
     "held_as_it_is",
     "hold_pods",
+    "holds",
     "inheriting",
     "is_owned",
     "is_part",
@@ -59,11 +62,13 @@ __all__ = [
     "maker_of",
     "marked_as",
     "next_step",
+    "pod_defaults",
     "pod_facts",
     "pod_set_of",
     "queue_of",
     "remembering",
     "restored",
+    "said_active",
     "start",
     "stop",
     "unmarked",

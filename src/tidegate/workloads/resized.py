@@ -62,6 +62,11 @@ def held_as_it_is(entry: JobKind, obj: Obj) -> Obj:
     return noted
 
 
+def holds(obj: Obj) -> bool:
+    """Whether it is written so as Tidegate writes one that it holds: with nothing granted any more."""
+    return bool((peek(obj, _ANNOTATIONS) or {}).get(GRANTED) == "{}")
+
+
 def _gate_new_pods(draft: Draft, shape: PodSetShape) -> None:
     """Pods that say whose they are, and no flavor that they were granted, wait at the door."""
     assert shape.place is not None

@@ -88,6 +88,28 @@ async def test_an_application_without_a_queue_is_taken_with_a_warning(plane: Con
         assert ("`tidegate queue create default -n bare`" in str(answer.headers)) is warned
 
 
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        (
+            {"labels": {"tidegate.dev/queue": "defualt"}},
+            "there is no Queue defualt in namespace default, so it waits; ",
+        ),
+        ({"annotations": {"tidegate.dev/min-count": "x"}}, "it cannot be put in line: metadata.annotations"),
+        ({}, ""),
+    ],
+)
+async def test_who_creates_what_will_not_run_is_told_at_once(plane: ControlPlane, meta: Json, said: str) -> None:
+    """A slip in the Queue's name, or a count that is none: the Job stood there held, and nobody had said a word."""
+    job = {"metadata": {"name": "x", **meta}, "spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}}}
+    body = json.dumps({"apiVersion": "batch/v1", "kind": "Job", **job}).encode()
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    answer = await InProcess(plane.server).send(Request("POST", path, {}, {"content-type": "application/json"}, body))
+    assert answer.status == 201
+    assert said in answer.headers.get("warning", "")
+    assert said or "warning" not in answer.headers
+
+
 async def test_where_tidegate_does_not_rule_it_changes_nothing(client: Client) -> None:
     await namespace(client, "free", **{"tidegate.dev/managed": "false"})
     made = await pod(client, "one", "free")

@@ -132,6 +132,24 @@ async def test_who_lets_go_by_hand_what_is_held_is_told_that_it_waits(guarded: H
     assert edited["spec"]["suspend"] is True
 
 
+async def test_who_applies_again_a_manifest_that_says_suspend_stops_nothing(guarded: House, ann: Client) -> None:
+    """All its pods were killed, and started anew a moment later; manifests say `suspend: true`, as ours do."""
+    running = await runs(guarded, "job", 8, 4, least=1)
+    async with seen(guarded, "job") as versions:
+        for client in (ann, guarded.client):
+            edited = await client.patch(r.JOBS, "job", {"spec": {"suspend": True}}, guarded.namespace)
+            assert edited["spec"]["suspend"] is False
+        spec = {**running["spec"], "suspend": True, "parallelism": 9}
+        meta = {key: running["metadata"][key] for key in ("name", "namespace", "labels") if key in running["metadata"]}
+        replaced = await ann.update(r.JOBS, {**running, "metadata": meta, "spec": spec})
+        assert (replaced["spec"]["parallelism"], replaced["spec"]["suspend"]) == (4, False)
+        assert not any(each["spec"]["suspend"] for each in versions)
+    await guarded.see(WORKLOADS, "job-job", lambda obj: count(obj) == 9)
+    # As the warning says.
+    await guarded.patch(WORKLOADS, "job-job", {"spec": {"active": False}})
+    await guarded.see(r.JOBS, "job", lambda job: job["spec"]["suspend"] is True)
+
+
 async def test_what_runs_stays_in_its_queue_and_what_waits_may_go_to_another(guarded: House, ann: Client) -> None:
     await guarded.create(QUEUES, "other", spec={"clusterQueue": guarded.namespace})
     await runs(guarded, "job", 4, 4)

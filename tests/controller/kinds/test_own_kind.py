@@ -15,10 +15,12 @@ import yaml
 from tests.controller.house import House
 from tests.controller.kinds.serving import resource_of, stub
 from tests.harness import Cluster
+from tidegate.assembly import beside, kinds_in
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.kube import resources as r
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
+from tidegate.local.control_plane import ControlPlane, Settings
 from tidegate.model.jobs import parse_kinds
 
 Json = Any
@@ -130,3 +132,23 @@ async def test_a_file_with_a_mistake_is_refused_by_its_field(tmp_path: Path) -> 
     _, said = await ended.communicate()
     assert ended.returncode != 0
     assert 'kinds[0].suspend: "spec.paused" is not a path; write it like .spec.template' in said.decode()
+
+
+async def test_a_machine_of_ones_own_reads_them_from_its_folder(tmp_path: Path) -> None:
+    """`tidegate up` knew the table alone: what people added ran there without waiting for anybody."""
+    file = tmp_path / "kinds.yaml"
+    file.write_text(FILE)
+    plane = ControlPlane(Settings(tmp_path), beside)
+    await plane.start()
+    try:
+        house = House(plane.client)
+        await house.open()
+        await house.furnish()
+        await house.client.create(r.CRDS, stub(SWEEP))
+        await made(house, SWEEP, {"paused": True, "trials": 3, "trial": TEMPLATE})
+        await house.state("sweep-mine", "Admitted", granted=4)
+    finally:
+        await plane.stop()
+    file.write_text(FILE.replace(".spec.paused", "spec.paused"))
+    with pytest.raises(SystemExit, match=r'kinds.yaml: kinds\[0\].suspend: "spec.paused" is not a path; .* Correct it'):
+        kinds_in(file)

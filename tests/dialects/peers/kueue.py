@@ -10,8 +10,9 @@ import base64
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import yaml
 
 from tests.dialects.peers.programs import program
 from tests.harness import Cluster, processes
-from tools.build_kube import PROGRAMS, go, module_folder
+from tools.build_kube import PROGRAMS, assets, go, module_folder
 
 Json = Any
 SYSTEM, SERVICE, SECRET = "kueue-system", "kueue-webhook-service", "kueue-webhook-server-cert"
@@ -49,6 +50,24 @@ FRAMEWORKS = [
 GATES = {"SparkApplicationIntegration": True, "ElasticJobsViaWorkloadSlices": True, "VisibilityOnDemand": False}
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How it is installed."""
+
+    modules: Mapping[str, str]
+    frameworks: Sequence[str]
+    asked: bool
+    """Whether the server asks its webhooks. Else they are there, which it insists on, and concern nothing."""
+    more: Mapping[str, Json]
+    """What else its Configuration says."""
+    flags: Sequence[str] = ()
+
+
+SHARES = {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
+TOLD = {"fairSharing": SHARES, "featureGates": GATES}
+JUDGE = Setting(MODULES, FRAMEWORKS, asked=True, more=TOLD, flags=["--zap-log-level=2"])
+
+
 def _documents(module: str, *parts: str) -> Iterator[Json]:
     where = Path(go("list", "-m", "-f", "{{.Dir}}", module, cwd=module_folder(PROGRAMS["kueue"])).strip(), *parts)
     for file in sorted(where.glob("*.yaml")) if where.is_dir() else [where]:
@@ -60,9 +79,9 @@ def _service(port: int, path: str) -> Json:
     return {"service": {"namespace": SYSTEM, "name": SERVICE, "path": path, "port": port}}
 
 
-def _install_definitions(cluster: Cluster, port: int) -> None:
+def _install_definitions(cluster: Cluster, port: int, modules: Mapping[str, str]) -> None:
     waiting = []
-    for module, folder in MODULES.items():
+    for module, folder in modules.items():
         for definition in _documents(module, folder):
             if definition.get("kind") != "CustomResourceDefinition":
                 continue
@@ -79,7 +98,7 @@ def _install_definitions(cluster: Cluster, port: int) -> None:
         cluster.eventually(path, lambda reply: reply.status == 200)
 
 
-def _install_hooks(cluster: Cluster, port: int) -> None:
+def _install_hooks(cluster: Cluster, port: int, *, asked: bool) -> None:
     # As Kueue's own installation leaves its namespace and Kubernetes' alone.
     own = [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", SYSTEM]}]
     for config in _documents("sigs.k8s.io/kueue", "config/components/webhook/manifests.yaml"):
@@ -87,10 +106,12 @@ def _install_hooks(cluster: Cluster, port: int) -> None:
         for hook in config["webhooks"]:
             hook["clientConfig"] = _service(port, hook["clientConfig"]["service"]["path"])
             hook["namespaceSelector"] = {"matchExpressions": own}
+            if not asked:
+                hook["objectSelector"] = {"matchLabels": {"tidegate.dev/asked": "never"}}
         cluster.create(f"{HOOKS}/{config['kind'].lower()}s", config)
 
 
-def _configuration(folder: Path, port: int) -> Path:
+def _configuration(folder: Path, port: int, how: Setting) -> Path:
     ports = [processes.free_port() for _ in range(2)]
     content = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -101,9 +122,8 @@ def _configuration(folder: Path, port: int) -> Path:
         "webhook": {"host": "127.0.0.1", "port": port, "certDir": str(folder / "certificates")},
         "leaderElection": {"leaderElect": False},
         "internalCertManagement": {"enable": True, "webhookServiceName": SERVICE, "webhookSecretName": SECRET},
-        "integrations": {"frameworks": FRAMEWORKS},
-        "fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]},
-        "featureGates": GATES,
+        "integrations": {"frameworks": [*how.frameworks]},
+        **how.more,
     }
     path = folder / "kueue.json"
     path.write_text(json.dumps(content))
@@ -129,21 +149,37 @@ def _is_serving(cluster: Cluster) -> bool:
     return cluster.http("POST", path, {**flavor, "spec": {}}).status == 201
 
 
-@contextmanager
-def running(cluster: Cluster, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Kueue's manager, serving its webhooks; its log is in `folder`."""
-    binary, port = program("kueue"), processes.free_port()
+def install(cluster: Cluster, how: Setting = JUDGE) -> int:
+    """All that it needs to find when it starts; the port that its webhooks will be asked at."""
+    port = processes.free_port()
     cluster.create("/api/v1/namespaces", {"metadata": {"name": SYSTEM}})
     service = {"metadata": {"name": SERVICE}, "spec": {"type": "ExternalName", "externalName": "localhost"}}
     cluster.create(f"/api/v1/namespaces/{SYSTEM}/services", service)
     cluster.create(f"/api/v1/namespaces/{SYSTEM}/secrets", {"metadata": {"name": SECRET}})
-    _install_definitions(cluster, port)
-    _install_hooks(cluster, port)
+    _install_definitions(cluster, port, how.modules)
+    _install_hooks(cluster, port, asked=how.asked)
+    return port
+
+
+def start(cluster: Cluster, folder: Path, port: int, how: Setting = JUDGE) -> subprocess.Popen[bytes]:
+    """The manager, with its certificates; its log is in `folder`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "KUBECONFIG": str(cluster.kubeconfig)}
-    command = [str(binary), f"--config={_configuration(folder, port)}", "--zap-log-level=2"]
+    command = [str(assets() / "kueue"), f"--config={_configuration(folder, port, how)}", *how.flags]
     process = processes.start("kueue", command, logs=folder, env=env)
     try:
         _mount_certificates(cluster, folder, process)
+    except BaseException:
+        processes.kill(process)
+        raise
+    return process
+
+
+@contextmanager
+def running(cluster: Cluster, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Kueue's manager, serving its webhooks; left out where it is not built."""
+    program("kueue")
+    process = start(cluster, folder, install(cluster))
+    try:
         cluster.eventually("/version", lambda _: _is_serving(cluster) or process.poll() is not None)
         assert process.poll() is None, (folder / "kueue.log").read_text()[-3000:]
         yield process

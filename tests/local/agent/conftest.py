@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import Cluster, RealKube, certificates, missing_programs
+from tests.harness import Cluster, Embedded, RealKube, certificates, missing_programs
 from tests.local.agent.node import Node, Serving
 
 
@@ -28,6 +28,14 @@ def real_cluster(agent_tls: Serving) -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def embedded_cluster() -> Iterator[Cluster]:
+    """One of their own: a node binds every pod that waits, also what tests of other things left waiting. Their folders
+    stayed, and it looked as if the agent had not removed its own."""
+    with Embedded() as cluster:
+        yield cluster
+
+
 @pytest.fixture(scope="module", params=["namespaces", "loopback"])
 def isolation(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -44,6 +52,7 @@ def node(
         pki = cluster.folder / "data" / "pki"
         tls = Serving(ca=pki / "ca.crt", cert=pki / "agent.crt", key=pki / "agent.key")
     node = Node(cluster, folder, tls, isolation=isolation)
+    assert not node.strangers(), "a node binds every pod that waits, and these are not of its tests"
     node.start()
     yield node
     node.dispose()

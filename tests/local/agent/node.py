@@ -101,14 +101,20 @@ class Node:
         self.pods.append((namespace, name))
         return self.cluster.create(f"/api/v1/namespaces/{namespace}/pods", body)
 
+    def strangers(self) -> list[str]:
+        """Pods that wait for any node: this one would take them, and they would stay on it."""
+        found = self.cluster.get("/api/v1/pods?fieldSelector=spec.nodeName%3D")["items"]
+        return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in found if not _chosen(pod)]
+
     def _left(self) -> list[Path]:
         return list((self.data / "pods").glob("*"))
 
     def _told(self) -> str:
-        """What is left, and what the agent said last."""
+        """Whose it is that is left, and what the agent said last."""
+        owners = [each.read_text() for each in (self.data / "pods").glob("*/pod.json")]
         files = [str(each.relative_to(self.data)) for each in (self.data / "pods").glob("**/*")][:20]
         log = (self.folder / "agent.log").read_text(errors="replace").splitlines()[-20:]
-        return "\n".join(["", *files, *log])
+        return "\n".join(["", *owners, *files, *log])
 
     def delete(self, namespace: str, name: str, *, grace_s: int | None = None) -> int:
         """The server's answer."""
@@ -157,6 +163,11 @@ class Node:
         while not condition():
             assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}{told()}"
             time.sleep(0.05)
+
+
+def _chosen(pod: dict[str, Any]) -> bool:
+    """Whether a pod names its node, as all of these tests do."""
+    return "kubernetes.io/hostname" in (pod["spec"].get("nodeSelector") or {})
 
 
 def processes_with(marker: str) -> list[int]:

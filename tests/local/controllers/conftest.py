@@ -44,6 +44,7 @@ async def stage(cluster: Cluster) -> AsyncIterator[Stage]:
     finally:
         controllers.cancel()
         await asyncio.gather(controllers, return_exceptions=True)
+        await stage.close()
         await close(client)
 
 

@@ -85,6 +85,12 @@ class Stage:
         self.namespace = made["metadata"]["name"]
         await self.until(lambda: self.exists(r.SERVICEACCOUNTS, "default"))
 
+    async def close(self) -> None:
+        """The namespace goes, with all that was played in it: others use this server, too, and a node that binds what
+        waits would take the pods that nobody plays any more."""
+        if self.namespace:
+            await self.client.delete(r.NAMESPACES, self.namespace)
+
     async def create(self, resource: Resource[Object], name: str, **body: Any) -> Object:
         return await self.client.create(resource, {"metadata": {"name": name}, **body}, self.namespace)
 

@@ -33,6 +33,7 @@ async def test_stories_end_as_kubernetes_ends_them(scripts: list[Script], stage:
         await original.open()
         theirs, ours = await _tell(original, scripts), await _tell(stage, scripts)
     finally:
+        await original.close()
         await close(client)
     for name, expected in theirs.items():
         assert not isinstance(expected, BaseException), (name, expected)

@@ -277,6 +277,49 @@ def test_a_pod_in_the_place_of_one_that_its_job_should_not_have_deleted() -> Non
     assert "in use" in court.found
 
 
+def test_of_pods_that_are_too_many_any_may_go() -> None:
+    """Seed 973: a Job was made smaller as its controller was making two pods anew. Both came, and it took back the
+    first, not the one that was too many: for that moment the two were counted, and the operator was blamed. Where none
+    of them is taken back and the Job comes to ask for both, both count."""
+    for is_taken in (True, False):
+        court = Court()
+        two = {**JOB, "spec": {**JOB["spec"], "parallelism": 2}}
+        court.commit(WORKLOADS, workload("job-one", 2, 2, least=0))
+        court.commit(JOBS, two)
+        court.commit(WORKLOADS, workload("job-one", 2, 1, least=0))
+        court.commit(JOBS, JOB)
+        for number in range(2):
+            court.commit(PODS, pod(f"one-{number}", "job-one", **of_a("Job")))
+        court.commit(WORKLOADS, workload("two", 1, 1))
+        assert not court.found
+        if is_taken:
+            court.commit(PODS, pod("one-0", "job-one", deletionTimestamp="2026-01-01T12:00:00Z", **of_a("Job")))
+            assert not court.found, "the one that stays counts, the one that goes does not"
+            court.commit(WORKLOADS, workload("three", 1, 1))
+        else:
+            court.commit(JOBS, two)
+        assert "in use" in court.found
+
+
+def test_pods_of_a_flavor_that_their_job_does_not_ask_for_any_more_are_nobodys_fault() -> None:
+    """Seed 953: a Job was let go, held, and let go with another flavor before its controller had heard of any of it but
+    the first. Its pods of the first flavor came when nobody knew of them. Those of the one that it asks for count."""
+    court = Court()
+    court.commit(WORKLOADS, workload("job-one", 2, 2))
+    court.commit(JOBS, HELD)
+    for number in range(2):
+        made = pod(f"one-{number}", "job-one", **of_a("Job"))
+        made["metadata"]["annotations"][FLAVOR] = "slow"
+        court.commit(PODS, made)
+    court.commit(JOBS, {**JOB, "spec": {**JOB["spec"], "parallelism": 2}})
+    assert not court.found
+    for number in range(2, 5):
+        court.commit(PODS, pod(f"one-{number}", "job-one", **of_a("Job")))
+    assert not court.found, "the last of them is a stray"
+    court.commit(JOBS, {**JOB, "spec": {**JOB["spec"], "parallelism": 3}})
+    assert "has 3 pods of ('main', 'default'), and 2 might start" in court.found
+
+
 def test_a_pod_under_way_as_its_gang_is_deleted() -> None:
     """The QueueJob was deleted, its Workload with it, while the operator's last pod for it was on its way."""
     court = Court()

@@ -122,9 +122,17 @@ class Following:
     @property
     def failure(self) -> str:
         """What the Job itself says about why it failed."""
+        return str(self._failed.get("message") or self._failed.get("reason") or "nobody says why")
+
+    @property
+    def was_too_long(self) -> bool:
+        """Whether it was ended because it had run for as long as it may."""
+        return self._failed.get("reason") == "DeadlineExceeded"
+
+    @property
+    def _failed(self) -> Json:
         conditions = ((self.job or {}).get("status") or {}).get("conditions") or ()
-        found: Json = next((each for each in conditions if each["type"] == "Failed"), {})
-        return str(found.get("message") or found.get("reason") or "nobody says why")
+        return next((each for each in conditions if each["type"] == "Failed"), {})
 
 
 def _waiting(status: Json) -> str:

@@ -40,6 +40,8 @@ async def _unknown(client: Client, namespace: str, name: str, listed: list[Json]
     from tidegate.controller.kinds import WORKLOADS
     from tidegate.kube.client import StatusError
 
+    if said := await _not_queued(client, namespace, name.rpartition("/")[2]):
+        return said
     what = f"There is no workload {name} in namespace {namespace}."
     if near := did_you_mean(name, map(short_name, listed)):
         return f"{what} {near}"
@@ -51,6 +53,20 @@ async def _unknown(client: Client, namespace: str, name: str, listed: list[Json]
         if _is_called(one, name) or one["metadata"]["name"] == name:
             return f"{what} There is one in namespace {one['metadata']['namespace']}: add -n for it."
     return f"{what} `tidegate status` shows all there are."
+
+
+async def _not_queued(client: Client, namespace: str, name: str) -> str:
+    """What an application of that name was told, where it is there and could not be put in line."""
+    from tidegate.kube.client import StatusError
+    from tidegate.kube.resources import EVENTS
+
+    fields = f"involvedObject.name={name},reason=NotQueued"
+    try:
+        found = (await client.list(EVENTS, namespace, fields=fields)).items
+    except StatusError:  # Not everybody may read events.
+        return ""
+    last = max(found, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""), default=None)
+    return f"{last['involvedObject']['kind']} {name} is not in line: {last['message']}." if last else ""
 
 
 def short_name(workload: Json) -> str:

@@ -174,7 +174,9 @@ def _exit_status(followed: Following, name: str) -> int:
         case "Deleted":
             raise CommandError(f"job/{name} was cancelled by somebody else. Run it again if it is still wanted.")
     if any((pod.get("status") or {}).get("phase") == "Failed" for pod in followed.pods):
-        if followed.obstacle:
+        if followed.was_too_long:
+            print(f"tidegate: job/{name} ran as long as --time lets it, and was ended. Give it more.", file=sys.stderr)
+        elif followed.obstacle:
             print(f"tidegate: {followed.obstacle}.", file=sys.stderr)
         return followed.exit_code
     raise CommandError(f"job/{name} failed: {followed.failure}. Look at it with `kubectl describe job {name}`.")

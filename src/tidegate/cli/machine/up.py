@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -25,6 +26,8 @@ _EXAMPLES = """examples:
 """
 
 _MOST_PORT = 65535
+_NODE_S = 10.0
+"""How long the node is waited for; it is there within one or two."""
 
 
 def register(command: argparse.ArgumentParser) -> None:
@@ -69,6 +72,8 @@ def _run(told: argparse.Namespace) -> int:
     if not told.foreground:
         # It runs: a Ctrl-C that comes now comes too late, and is told so like everybody.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if "agent" in started:
+        _await_node(machine)
     if told.output != "table":
         print(document({"started": started, "kubeconfig": str(machine.kubeconfig)}, told.output))
         return 0
@@ -83,6 +88,31 @@ def _run(told: argparse.Namespace) -> int:
         usual = machine.data_dir == usual_folder()
         print("Stop it with `tidegate down" + ("`." if usual else f" --data-dir {machine.data_dir}`."))
     return 0
+
+
+def _await_node(machine: Machine) -> None:
+    """Until its node can take pods, so that who looks next finds one; for a moment at most, since it will come."""
+    import asyncio
+
+    from tidegate.kube.client import StatusError
+    from tidegate.kube.config import load_access
+    from tidegate.kube.connect import connect
+    from tidegate.kube.resources import NODES
+
+    async def ready() -> None:
+        client = connect(load_access(machine.kubeconfig))
+        try:
+            async with asyncio.timeout(_NODE_S), contextlib.aclosing(client.watch(NODES, initial=True)) as watch:
+                async for event in watch:
+                    node = event.object if event.type in ("ADDED", "MODIFIED") else {}
+                    conditions = (node.get("status") or {}).get("conditions") or ()
+                    if any(each["type"] == "Ready" and each["status"] == "True" for each in conditions):
+                        return
+        finally:
+            await client.close()
+
+    with contextlib.suppress(OSError, StatusError, TimeoutError):
+        asyncio.run(ready())
 
 
 def _stay(machine: Machine) -> None:

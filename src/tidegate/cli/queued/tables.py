@@ -15,12 +15,19 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def document(content: Any, form: str) -> str:
-    """JSON or YAML."""
+    """JSON or YAML; without who wrote which field, as kubectl shows it."""
+    content = _readable(content)
     if form == "json":
         return json.dumps(content, indent=2)
     import yaml
 
     return str(yaml.safe_dump(content, sort_keys=False)).rstrip()
+
+
+def _readable(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _readable(value) for key, value in content.items() if key != "managedFields"}
+    return [_readable(each) for each in content] if isinstance(content, list) else content
 
 
 def span(seconds: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 
+from tidegate.cli.queued.tables import span
 from tidegate.model.duration import Duration
 from tidegate.model.quantity import NANO
 from tidegate.model.ratio import Ratio
@@ -45,18 +46,14 @@ def measured(numbers: Summary) -> list[str]:
     rows: list[Sequence[str]] = [header]
     for name, one in [*numbers.by_queue.items(), ("all", numbers.overall)]:
         waits = one.waits
-        times = (
-            [str(Duration(round(waits.mean))), *(str(Duration(n)) for n in (waits.p50, waits.p90, waits.p99))]
-            if waits
-            else ["-"] * 4
-        )
+        times = [span(round(waits.mean)), *(span(n) for n in (waits.p50, waits.p90, waits.p99))] if waits else ["-"] * 4
         counts = [str(one.submitted), str(one.finished)]
         rows.append((name, *counts, *times, str(one.evictions), _lost(one), _percent(one.below_deserved), _used(one)))
     fairness = "-" if numbers.fairness is None else f"{float(numbers.fairness):.3f}"
     return [
         *columns(rows, right=set(range(1, 10))),
         "",
-        f"{_MARGIN}{Duration(numbers.seconds)} simulated; fairness (Jain's index over dominant shares) {fairness}",
+        f"{_MARGIN}{span(numbers.seconds)} simulated; fairness (Jain's index over dominant shares) {fairness}",
     ]
 
 
@@ -68,7 +65,7 @@ def comparison(results: Sequence[Result]) -> list[str]:
     for result in results:
         numbers = summary(result.world, result.history)
         one, waits = numbers.overall, numbers.overall.waits
-        times = [str(Duration(n)) for n in (round(waits.mean), waits.p50, waits.p99)] if waits else ["-"] * 3
+        times = [span(n) for n in (round(waits.mean), waits.p50, waits.p99)] if waits else ["-"] * 3
         fairness = "-" if numbers.fairness is None else f"{float(numbers.fairness):.3f}"
         name = result.script.name
         rows.append((name, result.policy or "-", *times, str(one.evictions), _lost(one), fairness, _used(one)))

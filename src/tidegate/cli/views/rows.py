@@ -60,7 +60,7 @@ def _queue(depth: int, node: Json) -> Row:
     notes = [
         str(each.get("message") or each["reason"])
         for each in status.get("conditions") or ()
-        if each["status"] == "False"
+        if each["status"] == "False" or each["reason"].startswith("Unknown")
     ]
     if (stop := (node.get("spec") or {}).get("stop", "None")) != "None" and not notes:
         notes.append(f"stopped ({stop})")

@@ -103,7 +103,7 @@ def explained(workload: Json) -> list[str]:
     queue, state = workload["spec"].get("queue"), status.get("state", "Pending")
     lines = [f"{meta['namespace']}/{meta['name']}: {state}, in Queue {queue}"]
     lines += ["  " + _pod_set(pod_set, status) for pod_set in workload["spec"]["podSets"]]
-    lines += _waiting(status.get("waiting"))
+    lines += _waiting(status.get("waiting"), runs=state == "Admitted")
     for condition in status.get("conditions") or ():
         if condition["type"] in ("Evicted", "Shrunk", "Finished") and condition["status"] == "True":
             said = f": {condition['message']}" if condition.get("message") else ""
@@ -116,16 +116,17 @@ def explained(workload: Json) -> list[str]:
     return lines if status else [*lines, _NO_OPERATOR]
 
 
-def _waiting(waiting: Json | None) -> list[str]:
+def _waiting(waiting: Json | None, *, runs: bool) -> list[str]:
     """Why it waits, or waits for more, and what would let it in."""
     from tidegate.cli.queued.tables import amounts
 
     if not waiting:
         return []
     ahead = f"; {waiting['ahead']} before it in line" if waiting.get("ahead") else ""
-    lines = [f"It waits ({waiting['reason']}): {waiting.get('message', '')}{ahead}."]
+    what, then = ("It waits for more pods", "grow") if runs else ("It waits", "come in")
+    lines = [f"{what} ({waiting['reason']}): {waiting.get('message', '')}{ahead}."]
     if waiting.get("shortBy"):
-        lines.append(f"It would come in with this much more: {amounts(waiting['shortBy'])}.")
+        lines.append(f"It would {then} with this much more: {amounts(waiting['shortBy'])}.")
     if waiting.get("eta"):
         lines.append(f"It asks again at {waiting['eta']}.")
     return lines

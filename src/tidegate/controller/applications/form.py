@@ -9,6 +9,7 @@ import msgspec
 
 from tidegate.model.jobs import JobKind, Kinds, Obj, inside, is_finished, is_suspended
 from tidegate.model.kinds.flavor import ResourceFlavorSpec
+from tidegate.scheduler import PodSet as SeenPodSet
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.workloads import WORKLOAD, Allowance, LetGo, granted_to, held_as_it_is, let_go, next_step, start, stop
 
@@ -61,9 +62,10 @@ def wanted_form(
     if not is_suspended(entry, obj) and inside(obj, ("metadata", "annotations")).get(WORKLOAD) != name:
         # It ran before anybody could hold it. What is granted cannot be written into what runs.
         return held_as_it_is(entry, obj)
-    if any(
-        _moved(allowed.get(each), there) for each, there in let_go(entry, obj, referred=referred, kinds=kinds).items()
-    ):
+    loose = let_go(entry, obj, referred=referred, kinds=kinds)
+    if any(_moved(allowed.get(name), there) for name, there in loose.items()):
+        return held_as_it_is(entry, obj)
+    if not is_suspended(entry, obj) and any(map(_is_elsewhere, seen.pod_sets)):
         return held_as_it_is(entry, obj)
     started = start(entry, obj, name, allowed, queue=queue, referred=referred, kinds=kinds)
     return next_step(entry, obj, started)
@@ -73,3 +75,10 @@ def _moved(allowed: Allowance | None, there: LetGo) -> bool:
     """Whether its pods are to be of another flavor than it was let go with. It lost that one and was given this one, at
     a stroke: what runs is held first, and let go anew when nothing of it runs."""
     return allowed is not None and bool(allowed.count and there.flavor and allowed.flavor != there.flavor)
+
+
+def _is_elsewhere(pods: SeenPodSet) -> bool:
+    """Whether some of its pods are of a flavor that it is not granted. Whoever makes them had not heard that it was
+    held and given another, so that they came when it was thought to be empty; they would do its work there."""
+    there = {flavor for flavor, count in pods.present.items() if count > pods.coming.get(flavor, 0)}
+    return bool(pods.granted) and not pods.mixes and not there <= pods.granted.keys()

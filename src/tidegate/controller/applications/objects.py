@@ -102,9 +102,10 @@ class Applications:
             await self._create(wanted)
 
     def _wanted(self, followed: Followed, obj: Object) -> Workload:
+        defaults = self._cache.pod_defaults(obj["metadata"]["namespace"])
         described = describe(
             followed.entry,
-            self._cache.with_maker(obj),
+            defaults.filled(followed.entry, self._cache.with_maker(obj), self._cache.kinds),
             referred=followed.referred_by(obj),
             kinds=self._cache.kinds,
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from tidegate.controller.applications.form import Flavors, allowance
 from tidegate.model.indexes import format_indexes, parse_indexes
-from tidegate.model.kinds.queue_job import JobTaskStatus, QueueJob, QueueJobPhase, QueueJobStatus
+from tidegate.model.kinds.queue_job import JobTask, JobTaskStatus, QueueJob, QueueJobPhase, QueueJobStatus
 from tidegate.model.kinds.shape import MOST_PODS
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.workloads import FLAVOR, POD_SET, QUEUE, WORKLOAD, Allowance, pod_facts
@@ -70,10 +70,12 @@ def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flav
     return ToDo(tuple(create), tuple(delete))
 
 
-def job_status(job: QueueJob, workload: str, pods: Sequence[Json]) -> QueueJobStatus:
-    """How far it is, as its pods tell; what has been counted once stays counted."""
+def job_status(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json]) -> QueueJobStatus:
+    """How far it is, as its pods tell; what has been counted once stays counted. Its Workload is told first: whoever
+    was killed after that leaves it to that to say how many ended well, should their pods be gone by now."""
     before = {each.name: each for each in job.status.task_specs}
-    tasks = tuple(_task(task.name, before.get(task.name), pods) for task in job.spec.task_specs)
+    ended = {each.name: each.ended for each in seen.pod_sets}
+    tasks = tuple(_task(task, before.get(task.name), pods, ended.get(task.name, 0)) for task in job.spec.task_specs)
     failed = sum(task.failed for task in tasks)
     succeeded = sum(task.succeeded for task in tasks)
     running = sum(task.running for task in tasks)
@@ -89,7 +91,7 @@ def job_status(job: QueueJob, workload: str, pods: Sequence[Json]) -> QueueJobSt
         phase = QueueJobPhase.RUNNING
     return QueueJobStatus(
         phase=phase,
-        workload=workload,
+        workload=seen.name.partition("/")[2],
         running=running,
         succeeded=succeeded,
         failed=failed,
@@ -99,12 +101,13 @@ def job_status(job: QueueJob, workload: str, pods: Sequence[Json]) -> QueueJobSt
     )
 
 
-def _task(name: str, before: JobTaskStatus | None, pods: Sequence[Json]) -> JobTaskStatus:
-    mine = [pod for pod in pods if pod_facts(pod).pod_set == name]
+def _task(task: JobTask, before: JobTaskStatus | None, pods: Sequence[Json], ended: int) -> JobTaskStatus:
+    mine = [pod for pod in pods if pod_facts(pod).pod_set == task.name]
     phases = [str((pod.get("status") or {}).get("phase")) for pod in mine]
-    done = _done(before, mine)
+    # Where all have ended, it is known which; where one of several did, it may be run again.
+    done = _done(before, mine) | (set(range(task.replicas)) if ended >= task.replicas else set())
     return JobTaskStatus(
-        name=name,
+        name=task.name,
         pending=phases.count("Pending"),
         running=phases.count("Running"),
         succeeded=max(len(done), before.succeeded if before else 0),

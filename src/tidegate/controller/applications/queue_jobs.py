@@ -45,7 +45,7 @@ class QueueJobs:
         if job.metadata.deletion_timestamp is not None:
             return
         pods = self._cache.pods_of(seen.name)
-        status = job_status(job, workload.metadata.name, pods)
+        status = job_status(job, seen, pods)
         if status != job.status:
             content = encode(QueueJob(metadata=job.metadata, spec=job.spec, status=status))["status"]
             followed.latest.wrote(

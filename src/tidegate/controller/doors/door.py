@@ -35,6 +35,7 @@ from tidegate.workloads import (
     GATE,
     SUBMITTER,
     WORKLOAD,
+    describe,
     hold_pods,
     inheriting,
     is_owned,
@@ -120,10 +121,28 @@ class Door:
         return obj if is_run_here(entry) or entry.makes is not None else self._held(entry, obj)
 
     def warning(self, obj: Object, namespace: str) -> str | None:
-        """What whoever creates an application is told though it is taken: that its pods will not be."""
-        if not self._managed.is_managed(namespace) or self._managed.queues(namespace):
+        """What whoever creates an application is told though it is taken: that it will not run, and why."""
+        entry = self._seen.kinds.find(obj)
+        if entry is None or not self._managed.is_managed(namespace):
             return None
-        return None if self._seen.kinds.find(obj) is None else _no_queue(namespace)
+        if not self._managed.queues(namespace):
+            return _no_queue(namespace)
+        queue = self.queue_for(entry, obj, namespace)
+        if queue is None or inside(obj, ("metadata",)).get("ownerReferences"):
+            return None  # It is not queued, or some controller creates it, and controllers heed no warnings.
+        if self._seen.queue(queue, namespace) is None:
+            there = ", ".join(sorted(self._managed.queues(namespace)))
+            return f"there is no Queue {queue} in namespace {namespace}, so it waits; create it, or name one of {there}"
+        return self._unreadable(entry, obj)
+
+    def _unreadable(self, entry: JobKind, obj: Object) -> str | None:
+        if entry.refers is not None or entry.makes is not None:
+            return None  # What its pods are another object says.
+        try:
+            describe(entry, obj, kinds=self._seen.kinds)
+        except JobError as error:
+            return f"it cannot be put in line: {error}"
+        return None
 
     def _held(self, entry: JobKind, obj: Obj) -> Obj:
         """By its own field, or by gates of its pods; refused where its own operator would not bear that."""

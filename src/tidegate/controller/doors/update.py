@@ -2,6 +2,7 @@
 
     larger than granted   it stays at what was granted; what is wanted is remembered, and asked for
     let go by hand        it stays held until its Workload is admitted
+    held by hand          it goes on: a manifest that is applied again says `suspend: true`, and means no harm
     another Queue         free to choose while it is held; what runs, runs on what one Queue granted
     Tidegate's own notes  are put back where somebody left them out
 
@@ -15,13 +16,14 @@ from dataclasses import dataclass
 
 from tidegate.controller.doors.door import Door, RefusedError, Submitter
 from tidegate.kube.wire import Object
-from tidegate.model.jobs import JobKind, Kinds, Obj, inside, is_finished, is_gated, is_suspended
+from tidegate.model.jobs import JobKind, Kinds, Obj, inside, is_finished, is_gated, is_suspended, with_suspend
 from tidegate.workloads import (
     WORKLOAD,
     Growth,
     granted_to,
     held_as_it_is,
     hold_pods,
+    holds,
     is_part,
     is_run_here,
     marked_as,
@@ -95,7 +97,10 @@ class UpdateDoor:
 
     def _held(self, entry: JobKind, old: Object, new: Object) -> Judged:
         if is_suspended(entry, new):
-            return Judged(new)
+            if is_suspended(entry, old) or not granted_to(old) or holds(new):
+                return Judged(new)
+            on = self._held(entry, old, dict(with_suspend(entry, new, False)))
+            return Judged(on.obj, (self._goes_on(entry, new), *on.warnings))
         marked = marked_as(new, old)
         if not granted_to(marked):
             said = "it stays held until its Workload is admitted; `tidegate why` tells what it waits for"
@@ -103,6 +108,10 @@ class UpdateDoor:
         kept, growth = within_grant(entry, old, marked, kinds=self._kinds)
         is_new = kept != new
         return Judged(kept, tuple(_told(each) for each in growth) if is_new else ())
+
+    def _goes_on(self, entry: JobKind, obj: Object) -> str:
+        workload = workload_name(self._kinds.prefix(entry), str(obj["metadata"].get("name")))
+        return f"it goes on; to stop it, set spec.active of Workload {workload} to false, and to true to let it go on"
 
 
 def _runs(entry: JobKind, obj: Obj) -> bool:

@@ -31,11 +31,12 @@ def cluster_rules(kinds: Kinds) -> list[Object]:
     definitions = [f"{kind.definition.plural}.{GROUP}" for kind in SERVED]
     ours = sorted({hooks.NAME, dialect.NAME})
     return [
-        _rule("", ["namespaces", "nodes"], READ),
+        _rule("", ["limitranges", "namespaces", "nodes"], READ),
         _rule("", ["pods"], [*READ, "create", "update", "delete"]),
         _rule("", ["resourcequotas"], [*READ, "create", "update", "delete"]),
         _rule("", ["events"], ["create", "patch"]),
         _rule("scheduling.k8s.io", ["priorityclasses"], READ),
+        _rule("node.k8s.io", ["runtimeclasses"], READ),
         _rule("apiextensions.k8s.io", ["customresourcedefinitions"], READ),
         # Nobody can be allowed to create only what has a certain name; to change, he can.
         _rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["create"]),

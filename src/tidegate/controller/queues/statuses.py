@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, Key, key_of
 from tidegate.controller.queues.quotas import linked
+from tidegate.controller.seen.workloads import ANY_FLAVOR
 from tidegate.controller.told.queues import active, guaranteed, queue_status
 from tidegate.controller.watch.cache import Cache
 from tidegate.controller.writing import with_status
@@ -42,9 +44,11 @@ class Written:
 class QueueStatuses:
     """The one writer of the statuses of queues; of each queue one write at a time."""
 
-    def __init__(self, client: Client, cache: Cache) -> None:
+    def __init__(self, client: Client, cache: Cache, refused: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`refused`: namespaces whose ResourceQuota the server does not take, and why."""
         self._client = client
         self._cache = cache
+        self._refused = refused
         self._limit = asyncio.Semaphore(_AT_ONCE)
         self._sending: dict[tuple[str, Key], asyncio.Task[bool]] = {}
         self._meant: dict[tuple[str, Key], Object] = {}
@@ -96,15 +100,21 @@ class QueueStatuses:
         says: list[Condition] = []
         if isinstance(queue, ClusterQueue):
             stopped, unknown = queue.spec.stop is not Stop.NONE, meta.name in plan.unknown_policies
-            says.append(active(standing, stopped=stopped, unknown_policy=unknown))
+            flavors = self._undescribed(queue)
+            says.append(active(standing, stopped=stopped, unknown_policy=unknown, flavors=flavors))
             if standing is not None:
                 says.append(guaranteed(standing))
         else:
-            says.append(active(standing, stopped=False, unknown_policy=False))
-            says += linked(queue, self._cache)
+            says.append(active(standing))
+            says += linked(queue, self._cache, self._refused)
         status = queue_status(queue.status, standing, now, says)
         self._meant[resource.plural, key_of(obj)] = encode_status(status)
         return None if status == queue.status and obj.get("status") else status
+
+    def _undescribed(self, queue: ClusterQueue) -> list[str]:
+        """Flavors that it has quota of and that are nowhere: a slip, most likely. `default` needs no describing."""
+        named = {each.flavor for each in queue.spec.quotas} - {ANY_FLAVOR}
+        return sorted(name for name in named if self._cache.flavors.get(name) is None)
 
     async def _send(self, resource: Resource[Object], obj: Object, status: QueueStatus) -> bool:
         """Whether it is so now, or nobody is there to say it of."""

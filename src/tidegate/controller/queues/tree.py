@@ -7,6 +7,7 @@ namespace has a ClusterQueue of its name, under that of the namespace above, and
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from tidegate.controller.namespaces import DEFAULT_QUEUE, Managed
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.wire import Object
+
+_log = logging.getLogger(__name__)
 
 UNDER = "tidegate.dev/tree-under"
 """Label of the topmost namespace of a tree: the ClusterQueue that it hangs under."""
@@ -92,8 +95,10 @@ class NamespaceTree:
                 await self._client.update(CLUSTER_QUEUES, {**known, "spec": {**(known.get("spec") or {}), **ours}})
             await self._door(name)
         except StatusError as refused:
-            if refused.code not in (403, 404, 409):
+            if refused.code not in (403, 404, 409, 422):
                 raise
+            if refused.code == 422:
+                _log.warning("The ClusterQueue of namespace %s cannot be kept: %s", name, refused.message)
             return refused.code != 409
         return True
 

@@ -20,6 +20,7 @@ from tidegate.scheduler.outcome import backoff_seconds
 from tidegate.workloads import SUBMITTER, LetGo, PodFacts
 
 ANY_FLAVOR = "default"
+_NONE = LetGo(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,9 @@ class Facts:
     let_go: Mapping[str, LetGo] = field(default_factory=dict)
     """By pod set: what it may make at any moment. To count only pods that are there would be to give away the room of
     those that come a moment later."""
+    active: Mapping[str, LetGo] = field(default_factory=dict)
+    """By pod set: what whoever makes its pods says that there is. Until it has heard that fewer are asked for, it makes
+    another for each that ended."""
 
 
 def condition(workload: Workload, kind: str) -> Condition | None:
@@ -170,7 +174,7 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
     granted = _at_most(_granted(status), wanted) if grants else {}
     held = {flavor: min(count, granted.get(flavor, 0)) for flavor, count in (status.held if status else {}).items()}
     there = _present(pods, next(iter(granted), ANY_FLAVOR))
-    coming = _coming(pods, facts.let_go.get(pod_set.name, LetGo(0)), wanted)
+    coming = _coming(pods, facts.let_go.get(pod_set.name, _NONE), facts.active.get(pod_set.name, _NONE), wanted)
     return SeenPodSet(
         name=pod_set.name,
         count=pod_set.desired,
@@ -217,11 +221,13 @@ def _at_most(granted: Mapping[str, int], wanted: int) -> dict[str, int]:
     return {flavor: count for flavor, count in sorted(left.items()) if count}
 
 
-def _coming(pods: Iterable[PodFacts], may: LetGo, wanted: int) -> dict[str, int]:
+def _coming(pods: Iterable[PodFacts], may: LetGo, said: LetGo, wanted: int) -> dict[str, int]:
     """Pods that were let go and are not there yet; they count as if they were. One that goes is no longer one of them:
-    its application may have made another before it is gone."""
-    missing = min(may.count, wanted) - sum(pod.present and not pod.going for pod in pods)
-    return {may.flavor or ANY_FLAVOR: missing} if missing > 0 else {}
+    its application may have made another before it is gone. Nor need it be asked for any more: it comes all the same
+    where whoever makes it has not heard of that."""
+    there = [pod for pod in pods if pod.present]
+    missing = max(min(may.count, wanted) - sum(not pod.going for pod in there), said.count - len(there))
+    return {may.flavor or said.flavor or ANY_FLAVOR: missing} if missing > 0 else {}
 
 
 def _present(pods: Iterable[PodFacts], flavor: str) -> dict[str, int]:

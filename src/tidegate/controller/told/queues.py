@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tidegate.controller.told.workloads import moment
 from tidegate.model.kinds.cluster_queue import QueueStatus
@@ -32,14 +32,21 @@ def queue_status(
     )
 
 
-def active(standing: Standing | None, *, stopped: bool, unknown_policy: bool) -> Condition:
-    """Whether it serves its workloads."""
+def active(
+    standing: Standing | None, *, stopped: bool = False, unknown_policy: bool = False, flavors: Sequence[str] = ()
+) -> Condition:
+    """Whether it serves its workloads. `flavors`: those it has quota of and nobody describes."""
     if standing is None:
         return said("Active", False, "NotInTree", "its ClusterQueue, or one above, does not exist; create it")
     if stopped:
         return said("Active", False, "Stopped", "it is held; set stop to None to open it")
     if unknown_policy:
         return said("Active", True, "UnknownPolicy", "nobody registered the policy it names; drf is used")
+    if flavors:
+        text = (
+            f"there is no ResourceFlavor {', '.join(flavors)}, so what it grants of it may run on any node; create it"
+        )
+        return said("Active", True, "UnknownFlavor", text)
     return said("Active", True, "Open", "")
 
 

@@ -63,7 +63,8 @@ def wished(causes: tuple[Cause, ...]) -> bool:
 def because(causes: Iterable[Cause]) -> str:
     """The causes in words: "2 pods by FairShare for b/etl"."""
     told = (
-        f"{cause.pods} pods by {cause.rule}" + (f" for {cause.needed_by}" if cause.needed_by else "")
+        f"{cause.pods} pod{'s' * (cause.pods != 1)} by {cause.rule}"
+        + (f" for {cause.needed_by}" if cause.needed_by else "")
         for cause in causes
     )
     return ", ".join(told)

@@ -11,10 +11,19 @@ from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS
 from tidegate.controller.watch.latest import Latest
 from tidegate.kube.client import Client
 from tidegate.kube.informer import Change, Informer
-from tidegate.kube.resources import CRDS, NAMESPACES, NODES, PODS, PRIORITYCLASSES, RESOURCEQUOTAS
+from tidegate.kube.resources import (
+    CRDS,
+    LIMITRANGES,
+    NAMESPACES,
+    NODES,
+    PODS,
+    PRIORITYCLASSES,
+    RESOURCEQUOTAS,
+    RUNTIMECLASSES,
+)
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import JobKind, Kinds, Scope
-from tidegate.workloads import asks_as, inheriting, maker_of
+from tidegate.workloads import PodDefaults, asks_as, inheriting, maker_of, pod_defaults
 
 BY_WORKLOAD = "workload"
 BY_NAMESPACE = "namespace"
@@ -66,6 +75,8 @@ class Cache:
         self.pods = Latest(self._pods, self._by_workload)
         self.priority_classes: Informer[Object] = Informer(client, PRIORITYCLASSES)
         self.resource_quotas: Informer[Object] = Informer(client, RESOURCEQUOTAS, indexes={BY_NAMESPACE: by_namespace})
+        self.limit_ranges: Informer[Object] = Informer(client, LIMITRANGES, indexes={BY_NAMESPACE: by_namespace})
+        self.runtime_classes: Informer[Object] = Informer(client, RUNTIMECLASSES)
         self._definitions: Informer[Object] = Informer(client, CRDS)
         self.applications: dict[tuple[str, str], Followed] = {}
         """By API group and kind."""
@@ -95,6 +106,10 @@ class Cache:
         found = maker_of(obj, self.kinds)
         followed = self.makers.get((found[0].group, found[0].kind)) if found else None
         return None if found is None or followed is None else followed.latest.get((namespace, found[1]))
+
+    def pod_defaults(self, namespace: str) -> PodDefaults:
+        """What the server fills into pods of a namespace."""
+        return pod_defaults(self.limit_ranges.by(BY_NAMESPACE, namespace), self.runtime_classes.all())
 
     def on_workload(self, handler: Change[Object]) -> None:
         self._workloads.on_change(handler)
@@ -133,7 +148,7 @@ class Cache:
     async def run(self) -> None:
         fixed: list[Informer[Any]] = [
             self._workloads, self.queues, self.cluster_queues, self.flavors, self.nodes, self.namespaces, self._pods,
-            self.priority_classes, self.resource_quotas, self._definitions,
+            self.priority_classes, self.resource_quotas, self.limit_ranges, self.runtime_classes, self._definitions,
         ]  # fmt: skip
         async with asyncio.TaskGroup() as group:
             for informer in fixed:

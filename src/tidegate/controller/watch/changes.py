@@ -43,6 +43,8 @@ class Changes:
         cache.resource_quotas.on_change(self._quota)
         cache.priority_classes.on_change(lambda old, new: self.mark(map(key_of, list(cache.workloads.all()))))
         cache.queues.on_change(lambda old, new: self._queue(cache, old, new))
+        for informer in (cache.limit_ranges, cache.runtime_classes):
+            informer.on_change(lambda old, new: self._defaults(cache, old or new))
 
     def mark(self, keys: Iterable[Key]) -> None:
         """Look at these Workloads again."""
@@ -136,8 +138,19 @@ class Changes:
             self._wake.set()
 
     def _quota(self, old: Object | None, new: Object | None) -> None:
-        if old is None or new is None or old.get("spec") != new.get("spec"):
+        def kept(quota: Object) -> object:
+            return quota.get("spec"), quota["metadata"].get("ownerReferences")
+
+        if old is None or new is None or kept(old) != kept(new):
             self.mark_quotas()
+
+    def _defaults(self, cache: Cache, changed: Object | None) -> None:
+        """Pods are given something else from now on, and so their applications ask for something else."""
+        namespace = None if changed is None else changed["metadata"].get("namespace")
+        for followed in list(cache.applications.values()):
+            for obj in followed.latest.all():
+                if namespace is None or obj["metadata"]["namespace"] == namespace:
+                    self.add(obj)
 
     def _queue(self, cache: Cache, old: Object | None, new: Object | None) -> None:
         """A new door: whoever stood before a namespace without one is to be looked at again."""

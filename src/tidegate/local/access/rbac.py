@@ -130,12 +130,13 @@ class Rbac:
                 return grant
         return None
 
-    def rules_of(self, kind: str, name: str, namespace: str) -> tuple[Rule, ...]:
+    def rules_of(self, kind: str, name: str, namespace: str) -> tuple[Rule, ...] | None:
+        """None where there is no such role."""
         plural = "clusterroles" if kind == "ClusterRole" else "roles"
         where = name if kind == "ClusterRole" else f"{namespace}/{name}"
         row = self._store.newest(f"{GROUP}/{plural}/{where}")
         if row is None:
-            return ()
+            return None
         return _role(row.value).rules or ()
 
     def _read(self) -> dict[Subject, list[Grant]]:
@@ -147,7 +148,7 @@ class Rbac:
 
     def _index(self, binding: _Binding, found: dict[Subject, list[Grant]]) -> None:
         namespace = binding.metadata.namespace
-        rules = self.rules_of(binding.role_ref.kind, binding.role_ref.name, namespace)
+        rules = self.rules_of(binding.role_ref.kind, binding.role_ref.name, namespace) or ()
         for subject in binding.subjects or []:
             kind, name = subject.kind, subject.name
             if kind == "ServiceAccount":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from tidegate.kube.wire import Object
@@ -9,7 +11,7 @@ from tidegate.local.access.access import Access
 from tidegate.local.access.rbac import GROUP, Question, Rule, covers
 from tidegate.local.access.users import MASTERS
 from tidegate.local.admission.attributes import Attributes
-from tidegate.local.errors import forbidden
+from tidegate.local.errors import forbidden, not_found
 
 
 class Escalation:
@@ -26,17 +28,21 @@ class Escalation:
         if served.kind in ("Role", "ClusterRole"):
             if asked.old and asked.old.get("rules") == asked.obj.get("rules"):
                 return
-            wanted, verb, target = _rules(asked.obj), "escalate", (served.plural, asked.name)
+            wanted: Sequence[Rule] | None = _rules(asked.obj)
+            verb, target = "escalate", (served.plural, asked.name)
         else:
             if asked.old and _same_grant(asked.old, asked.obj):
                 return
             reference = asked.obj["roleRef"]
-            wanted = list(self._access.rbac.rules_of(reference["kind"], reference["name"], asked.namespace))
+            wanted = self._access.rbac.rules_of(reference["kind"], reference["name"], asked.namespace)
             plural = "clusterroles" if reference["kind"] == "ClusterRole" else "roles"
             verb, target = "bind", (plural, reference["name"])
         question = Question(verb, GROUP, target[0], "", asked.namespace, target[1])
         if self._access.allowed(asked.user, question):
             return
+        if wanted is None:
+            # Who makes the role later would give its rights away unasked. Kubernetes, too, names the binding's kind.
+            raise not_found(served.group, served.plural, target[1])
         held = self._access.rules_of(asked.user, asked.namespace if served.namespaced else "")
         missing = [rule for rule in wanted if not covers(held, rule)]
         if missing:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tidegate.kube.backoff import Backoff
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.informer import Informer
 from tidegate.kube.resources import PODS
@@ -14,6 +16,8 @@ from tidegate.local.agent import bind
 from tidegate.local.agent.pod.status import stamp
 
 Spec = Mapping[str, Any]
+
+_log = logging.getLogger(__name__)
 
 
 class Binder:
@@ -34,6 +38,7 @@ class Binder:
         self._changed = asyncio.Event()
         self._assumed: dict[str, Spec] = {}
         self._told: dict[str, str] = {}
+        self._backoff = Backoff()
 
     def _on_change(self, old: Object | None, new: Object | None) -> None:
         if new is None and old is not None:
@@ -52,19 +57,32 @@ class Binder:
             while True:
                 await self._changed.wait()
                 self._changed.clear()
-                await self._round()
+                if await self._round():
+                    self._backoff.reset()
+                else:
+                    await asyncio.sleep(self._backoff.next_s())
+                    self._changed.set()
         finally:
             following.cancel()
 
-    async def _round(self) -> None:
+    async def _round(self) -> bool:
+        """False if a write failed and is to be tried again; those behind it have had their turn."""
+        done = True
         for pod in sorted(self._waiting.by("ours", "yes"), key=bind.turn):
-            uid = pod["metadata"]["uid"]
-            if uid in self._assumed:
-                continue
-            if reasons := bind.misfits(pod, self._node(), self._taken()):
-                await self._tell(pod, reasons)
-            else:
-                await self._bind(pod)
+            try:
+                await self._look(pod)
+            except (StatusError, OSError) as error:
+                _log.warning("Pod %s could not be bound or told why it waits: %s", pod["metadata"]["name"], error)
+                done = False
+        return done
+
+    async def _look(self, pod: Spec) -> None:
+        if pod["metadata"]["uid"] in self._assumed:
+            return
+        if reasons := bind.misfits(pod, self._node(), self._taken()):
+            await self._tell(pod, reasons)
+        else:
+            await self._bind(pod)
 
     def _taken(self) -> list[Spec]:
         """Pods that hold room: those seen on the node, and those bound that have not been seen there yet."""
@@ -82,6 +100,9 @@ class Binder:
         self._assumed[meta["uid"]] = pod
         try:
             await self._client.create(PODS, body, meta["namespace"], subresource="binding")
+        except OSError:
+            self._assumed.pop(meta["uid"], None)
+            raise
         except StatusError as error:
             self._assumed.pop(meta["uid"], None)
             if error.code not in (404, 409):

@@ -8,9 +8,12 @@ from tidegate.local.apiserver.registry import Registry
 from tidegate.local.apiserver.served import Served
 from tidegate.local.errors import ApiError, NoPageError
 from tidegate.local.schema.openapi import (
+    ASKED_AS,
+    MEDIA_TYPE,
     PublishedKind,
     openapi_hash,
     openapi_v2,
+    openapi_v2_protobuf,
     openapi_v3,
     openapi_v3_index,
     openapi_v3_paths,
@@ -45,19 +48,23 @@ class OpenApi:
 
     def _kept(self, request: Request, name: str, kinds: list[PublishedKind]) -> Response:
         accept = request.headers.get("accept", "")
+        kept, content_type = name, "application/json"
         if name == "v2" and accept and "json" not in accept and "*/*" not in accept:
-            raise ApiError(406, "NotAcceptable", "only application/json is available here", {})
+            if not any(each in accept for each in ASKED_AS):
+                raise ApiError(406, "NotAcceptable", f"only application/json and {MEDIA_TYPE} are available here", {})
+            kept, content_type = "v2 as protobuf", MEDIA_TYPE
         etag = f'"{openapi_hash(kinds, "" if name == "v2" else name)}"'
-        headers = {"content-type": "application/json", "etag": etag, "vary": "Accept-Encoding, Accept"}
+        headers = {"content-type": content_type, "etag": etag, "vary": "Accept-Encoding, Accept"}
         if "hash" in request.query:
             headers["cache-control"] = _FOREVER
         if request.headers.get("if-none-match") == etag:
             return Response(304, b"", headers)
-        if name not in self._made:
+        if kept not in self._made:
             if len(self._made) >= _KEPT:
                 self._made.pop(next(iter(self._made)))
-            self._made[name] = encode(openapi_v2(kinds) if name == "v2" else openapi_v3(name, kinds))
-        return Response(200, self._made[name], headers)
+            document = openapi_v2(kinds) if name == "v2" else openapi_v3(name, kinds)
+            self._made[kept] = encode(document) if kept == name else openapi_v2_protobuf(document)
+        return Response(200, self._made[kept], headers)
 
 
 def _published(served: Served) -> PublishedKind:

@@ -139,6 +139,8 @@ class PodSetRule(Shape, frozen=True, kw_only=True):
     """How many of its pods have ended well, for good."""
     total: Number | None = None
     """How many must end well in all. Without it, its count."""
+    active: Number | None = None
+    """How many of its pods there are, in the words of whoever makes them."""
 
 
 class Outcomes(Shape, frozen=True, kw_only=True):

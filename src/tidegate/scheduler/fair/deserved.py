@@ -12,6 +12,7 @@ from tidegate.scheduler.fair.demand import same_demand, standing, wanted
 from tidegate.scheduler.fair.fill import Fill
 from tidegate.scheduler.fair.mending import Mending, can_be_mended
 from tidegate.scheduler.fair.rewinding import Rewinding
+from tidegate.scheduler.line.asks import every_part, hosts
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Snapshot, Workload
 from tidegate.scheduler.tree.node import TreeNode
@@ -21,16 +22,40 @@ from tidegate.scheduler.tree.tree import Tree
 class Deserved:
     """What every node deserves, worked out when somebody asks and demand has changed since."""
 
-    def __init__(self, tree: Tree, policies: Policies, snapshot: Snapshot) -> None:
+    def __init__(self, tree: Tree, policies: Policies, snapshot: Snapshot, *, mends: bool = True) -> None:
+        """`mends`: by the shorter way, where that can be gone; without it the same is found out by the longer one."""
         self.tree = tree
         self.settled = False
         """Whether what is deserved is known; it is worked out when somebody asks."""
         self._demand: dict[str, Workload] = {}
         self._requests = {name: queue.request for name, queue in snapshot.queues.items() if queue.request}
         self._totals: dict[str, Resources] = dict.fromkeys(self._requests, NOTHING)
-        self._fill = Fill(tree, policies, self._demand)
+        self._policies = policies
         self._told = [0] * tree.size
-        self._kept: Mending | Rewinding = (Mending if can_be_mended(tree, policies) else Rewinding)(self._fill)
+        self._hand_out(Mending if mends and can_be_mended(tree, policies) else Rewinding)
+
+    def _hand_out(self, keeping: type[Mending | Rewinding]) -> None:
+        """From empty, to all who want something."""
+        self.settled = False
+        self._fill = Fill(self.tree, self._policies, self._demand)
+        self._fill.everything_moved()
+        self._kept = keeping(self._fill)
+        for workload in self._demand.values():
+            self._fill.join(workload)
+
+    def _join(self, workload: Workload) -> None:
+        self._demand[workload.name] = workload
+        if isinstance(self._kept, Mending) and self._has_a_choice(workload):
+            self._hand_out(Rewinding)
+        else:
+            self._fill.join(workload)
+
+    def _has_a_choice(self, workload: Workload) -> bool:
+        """Whether some of its pods could be of several flavors: what it takes then depends on who came before it."""
+        queue = self.tree.nodes[workload.queue]
+        if len(queue.flavors) < 2:
+            return False
+        return any(len(tuple(hosts(part, queue, self.tree.flavors))) > 1 for part in every_part(workload))
 
     def want(self, workload: Workload) -> None:
         """A workload wants something, or something else than before."""
@@ -41,9 +66,8 @@ class Deserved:
             self.forget(before.name)
         if not (self.settled and self._fill.would_stand_behind(workload)):
             self._open(workload)
-        self._demand[workload.name] = workload
         self._count(workload, 1)
-        self._fill.join(workload)
+        self._join(workload)
 
     def forget(self, name: str) -> None:
         """It wants nothing any more."""
@@ -92,10 +116,10 @@ class Deserved:
         self._kept.disturb(workload)
 
     def _settle(self) -> None:
-        self.settled = True
         for name, request in self._requests.items():
             self._stand(name, request)
         self._kept.run()
+        self.settled = True
 
     def _count(self, workload: Workload, times: int) -> None:
         if workload.queue in self._totals:
@@ -114,5 +138,4 @@ class Deserved:
             self._kept.disturb(before)
             self._fill.leave(before)
         self._kept.disturb(workload)
-        self._demand[workload.name] = workload
-        self._fill.join(workload)
+        self._join(workload)

@@ -53,6 +53,12 @@ class Fill:
         self._demand = demand
         self.holdings: dict[str, Holding] = {}
 
+    def everything_moved(self) -> None:
+        """Whoever keeps something of what was handed out looks at all of it again."""
+        queues = [node for node in self.tree.in_order if node.is_queue]
+        self.moved.update(queues)
+        self.ledger.note(queues)
+
     def join(self, workload: Workload) -> None:
         """A workload wants something. One that needs nothing to start asks for growth at once: a floor of nothing is no
         ask, and would stand in the way of those behind it with its own age."""

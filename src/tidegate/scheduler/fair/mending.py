@@ -47,12 +47,15 @@ class Mending:
         """How old what a Queue was given last is, as of how many moves there."""
         self._late: dict[TreeNode, list[Given]] = {}
         """By root: what was given since somebody below it first did not fit."""
+        self._strict = any(node.rules.ordering is Ordering.STRICT for node in fill.tree.in_order)
 
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change; nothing is its own until then."""
         queue = self.fill.tree.nodes[workload.queue]
         for given in reversed(self._late.pop(queue.root, ())):
             self.fill.undo(given)
+        if self._strict:  # Who blocked others may fit now.
+            self.fill.line.reopen()
         self._disturbed[queue] = None
         self.fill.forget(workload)
 
@@ -70,6 +73,9 @@ class Mending:
             root = ask.queue.root
             if root not in self._late and not fill.line.has_room_for_all and self._is_tight(root):
                 self._late[root] = []
+            if self._strict and not self.ledger.fits(ask.queue, ask.need):
+                fill.line.block(ask)
+                continue
             given = fill.grant(ask, ask.row.only)
             if root in self._late:
                 self._late[root].append(given)
@@ -197,12 +203,19 @@ class Mending:
 
 
 def can_be_mended(tree: Tree, policies: Policies) -> bool:
-    """Whether turns are a merge by shares, so that it does not matter in which order they were taken."""
+    """Whether turns are a merge by shares, so that it does not matter in which order they were taken; as long as nobody
+    has a choice of flavors."""
     queues = [node for node in tree.in_order if node.is_queue]
     return (
         tree.machines is None
         and not any(node.kept for node in tree.in_order)
-        and all(len(queue.flavors) < 2 and queue.rules.ordering is not Ordering.STRICT for queue in queues)
         and all(len(axes) == 1 for queue in queues for axes, _, _ in queue.capped)
+        and not any(queue.rules.ordering is Ordering.STRICT and _is_bounded(queue) for queue in queues)
         and all(type(policies.get(node.rules.policy) or policies[DRF]) is Drf for node in tree.in_order)
     )
+
+
+def _is_bounded(queue: TreeNode) -> bool:
+    """Whether it may be full where its tree is not. Whoever may not be passed then blocks others, as if there were no
+    room at all."""
+    return bool(queue.capped) or any(node.parent and node.bounds for node in queue.path)

@@ -57,7 +57,7 @@ class Placement:
 class Row(Places):
     """Asks of one Queue and one kind, in order."""
 
-    __slots__ = ("_ask", "age_at", "failed", "hosts", "kind", "only", "pieces", "pods", "queue", "rank")
+    __slots__ = ("_ask", "age_at", "failed", "hosts", "kind", "only", "pieces", "pods", "queue", "rank", "whole")
 
     def __init__(self, queue: TreeNode, kind: Kind, flavors: Flavors) -> None:
         super().__init__()
@@ -76,6 +76,10 @@ class Row(Places):
         """Where it must stand if it fits at all; None where there is a choice."""
         if all(len(options) == 1 for options in self.hosts):
             self.only = placed(self, [options[0][0] for options in self.hosts])
+        self.whole: list[Placement] = []
+        """Where a single part could stand in one flavor, in order of preference."""
+        if self.only is None and len(kind.parts) == 1:
+            self.whole = [placed(self, [flavor]) for flavor, _ in self.hosts[0]]
         self.pieces = [[self.only.need]] if self.only else [*map(self._pieces, kind.parts, self.hosts)]
         """For every part what must fit at once, one of these at least: all of it, or where it can be split one pod."""
         self._ask: Ask | None = None
@@ -160,6 +164,11 @@ def floor_kind(workload: Workload, *, impatient: bool = False) -> Kind:
         if pod_set.least
     )
     return Kind(parts, True, workload.priority, impatient, workload.max_run_seconds)
+
+
+def every_part(workload: Workload) -> Iterator[Part]:
+    """A pod of each of its pod sets."""
+    return (_part(index, pod_set, 1) for index, pod_set in enumerate(workload.pod_sets))
 
 
 def floor_rank(workload: Workload) -> tuple[int, bool]:

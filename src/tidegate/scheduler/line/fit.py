@@ -23,7 +23,22 @@ def place(row: Row, ledger: Ledger, *, held: bool = False) -> Placement | None:
     only = row.only
     if only is not None:
         return only if ledger.fits(row.queue, only.need, held=held) else None
+    if row.whole:
+        found = _in_one_flavor(row, ledger, held)
+        if found is not None or not row.kind.parts[0].splits:
+            return found
     return _Search(row, ledger, held).run()
+
+
+def _in_one_flavor(row: Row, ledger: Ledger, held: bool) -> Placement | None:
+    """Where all of a single part fits: what the search below would find, without searching."""
+    borrows = None
+    for placement in row.whole:
+        if ledger.fits(row.queue, placement.need, held=held):
+            if ledger.inside_guarantee(row.queue, placement.need):
+                return placement
+            borrows = borrows or placement
+    return borrows
 
 
 def first_choice(row: Row) -> Placement | None:

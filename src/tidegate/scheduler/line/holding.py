@@ -18,6 +18,7 @@ class Holding:
         "granted",
         "held",
         "listed",
+        "listed_with_surplus",
         "new",
         "present",
         "queue",
@@ -43,7 +44,9 @@ class Holding:
         self.since = now if workload.admitted_at is None else workload.admitted_at
         """When it was admitted."""
         self.listed = False
-        """Whether the books list it among those with surplus."""
+        """Whether the books list it among those who hold something,"""
+        self.listed_with_surplus = False
+        """and among those who hold more than their floor."""
         self._need: Need | None = None
 
     def change(self, index: int, flavor: str, count: int, held: int = 0) -> None:

@@ -32,7 +32,7 @@ _Place = tuple[Any, int, TreeNode, Ask]
 class _View:
     """The children of a ClusterQueue in order, as they were when it was last looked at."""
 
-    __slots__ = ("heap", "places", "seen")
+    __slots__ = ("heap", "missed", "places", "seen")
 
     def __init__(self) -> None:
         self.heap: list[_Place] = []
@@ -40,6 +40,8 @@ class _View:
         self.places: dict[TreeNode, _Place] = {}
         self.seen = -1
         """How many changes below it had happened by then."""
+        self.missed: dict[TreeNode, None] = {}
+        """Children that changed since, as far as the list of changes does not tell any more."""
 
 
 class Turns:
@@ -147,15 +149,28 @@ class Turns:
         seen, now = view.seen, forgotten + len(changes)
         view.seen = now
         if len(changes) > 64 + 2 * len(node.children):
-            self._forgotten[node.index] = now
-            self._changes[node.index] = []
-        if seen < forgotten:
+            self._forget_changes(node)
+        if seen < 0:
             return node.children
+        if view.missed:
+            missed, view.missed = view.missed, {}
+            return missed | dict.fromkeys(changes[seen - forgotten :])
         if seen == now:
             return ()
         if seen == now - 1:
             return (changes[-1],)
         return dict.fromkeys(changes[seen - forgotten :])
+
+    def _forget_changes(self, node: TreeNode) -> None:
+        """The list of changes begins anew; who has not seen all of it keeps what it missed."""
+        changes, forgotten = self._changes[node.index], self._forgotten[node.index]
+        now = forgotten + len(changes)
+        for view in self._views[node.index].values():
+            if 0 <= view.seen < now:
+                view.missed.update(dict.fromkeys(changes[view.seen - forgotten :]))
+                view.seen = now
+        self._forgotten[node.index] = now
+        self._changes[node.index] = []
 
     def _by_share(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
         """Where a child stands among its siblings, with the ask that is next below it."""

@@ -6,7 +6,7 @@ what would be fair. Both ledgers note where; only there it is looked again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.tree.ledger import Ledger
@@ -22,7 +22,7 @@ class Above:
         self._found: list[dict[TreeNode, None]] = [{} for _ in range(ledger.tree.size)]
         """By index of their parent."""
 
-    def among(self, parent: TreeNode) -> Iterable[TreeNode]:
+    def among(self, parent: TreeNode) -> Collection[TreeNode]:
         """Those of the children of a node."""
         self._look_again()
         return self._found[parent.index]

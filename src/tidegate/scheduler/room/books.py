@@ -24,14 +24,16 @@ class Books:
         self.ledger = Ledger(tree)
         self.holdings: dict[str, Holding] = {}
         self._by_queue: dict[TreeNode, SortedList] = {}
+        """Those who hold something: who gave all of it in this cycle is not asked again and again."""
         self._unsorted: dict[TreeNode, dict[str, Holding]] = {}
         """Those who came since somebody last looked: most are gone again before anybody looks for victims."""
         self._with_surplus: dict[TreeNode, SortedList] = {}
 
     def enter(self, holding: Holding) -> None:
         """Count what a workload holds."""
-        self._list(holding)
+        self.holdings[holding.workload.name] = holding
         if holding.queue is not None:
+            self._list(holding, holding.queue)
             self._list_surplus(holding, holding.queue)
             self._count(holding, holding.queue, 1)
 
@@ -39,38 +41,44 @@ class Books:
         """A workload that held nothing is granted its floor."""
         assert holding.queue is not None
         holding.take_up(placement.pods, held=held)
-        self._list(holding)
+        self.holdings[holding.workload.name] = holding
+        self._list(holding, holding.queue)
         self.ledger.grant(holding.queue, placement.need)
         if held:
             self.ledger.hold(holding.queue, placement.need)
 
-    def _list(self, holding: Holding) -> None:
-        name, queue = holding.workload.name, holding.queue
-        self.holdings[name] = holding
-        if queue is not None:
+    def _list(self, holding: Holding, queue: TreeNode) -> None:
+        """List it if it holds something, and only then."""
+        holds = any(map(any, map(dict.values, holding.granted)))
+        if holds is holding.listed:
+            return
+        holding.listed = holds
+        if holds:
             if queue not in self._unsorted:
                 self._unsorted[queue] = {}
                 self._by_queue[queue] = SortedList(key=_weight)
                 self._with_surplus[queue] = SortedList(key=_weight)
-            self._unsorted[queue][name] = holding
+            self._unsorted[queue][holding.workload.name] = holding
+        elif self._unsorted[queue].pop(holding.workload.name, None) is None:
+            self._by_queue[queue].remove(holding)
 
     def forget(self, name: str) -> None:
         """Count it no more."""
         holding = self.holdings.pop(name, None)
         if holding is not None and holding.queue is not None:
-            if self._unsorted[holding.queue].pop(name, None) is None:
+            if holding.listed and self._unsorted[holding.queue].pop(name, None) is None:
                 self._by_queue[holding.queue].remove(holding)
-            if holding.listed:
+            if holding.listed_with_surplus:
                 self._with_surplus[holding.queue].remove(holding)
             self._count(holding, holding.queue, -1)
 
     def _list_surplus(self, holding: Holding, queue: TreeNode) -> None:
         surplus = holding.has_surplus
-        if surplus and not holding.listed:
+        if surplus and not holding.listed_with_surplus:
             self._with_surplus[queue].add(holding)
-        elif holding.listed and not surplus:
+        elif holding.listed_with_surplus and not surplus:
             self._with_surplus[queue].remove(holding)
-        holding.listed = surplus
+        holding.listed_with_surplus = surplus
 
     def _count(self, holding: Holding, queue: TreeNode, times: int) -> None:
         axes, ledger = self.tree.axes, self.ledger
@@ -93,6 +101,7 @@ class Books:
         holding.change(index, flavor, count, held)
         if holding.queue is None:
             return
+        self._list(holding, holding.queue)
         self._list_surplus(holding, holding.queue)
         pod = self.tree.axes.pod(holding.workload.pod_sets[index].requests, flavor)
         if count:

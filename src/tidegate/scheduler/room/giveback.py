@@ -77,6 +77,12 @@ class _OverQuota:
     def permit(self, _holding: Holding, _need: Need, _floor: bool) -> Rule:
         return Rule.OVER_QUOTA
 
+    def alike(self, _holding: Holding) -> None:
+        """Nobody is refused."""
+
+    def spares(self, _queue: TreeNode) -> None:
+        """Nobody is spared."""
+
 
 def start_held(draft: Draft, names: Iterable[str]) -> None:
     """Let granted pods start for which others have gone by now: whole floors, and what is above them in steps."""

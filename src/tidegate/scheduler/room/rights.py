@@ -23,7 +23,7 @@ taken twice for one ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from typing import Literal
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
@@ -201,9 +201,10 @@ class _Rights:
 
     def below(self, node: TreeNode) -> Iterator[TreeNode]:
         """The children of a node from which anything might be taken at all."""
-        others = self.draft.above.among(node)
         if self.across is AcrossQueues.LOWER_PRIORITY:
-            others = filter(self.draft.ledger.granted_anything, node.children)
+            others: Iterable[TreeNode] = filter(self.draft.ledger.granted_anything, node.children)
+        else:
+            others = self.draft.above.among(node)
         yield from (child for child in others if child not in self.path)
         for child in self.path:
             if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
@@ -224,6 +225,20 @@ class _Rights:
                 return Rule.FAIR_SHARE
         lower = holding.workload.priority < self.ask.kind.priority
         return Rule.LOWER_PRIORITY if self.across is AcrossQueues.LOWER_PRIORITY and lower else None
+
+    def alike(self, holding: Holding) -> Hashable:
+        """Between workloads of one Queue and size their priority decides, and in the asker's own also who is newer."""
+        newer = holding.queue is self.ask.queue and holding.workload.created > self.ask.created
+        return (holding.workload.priority, holding.was_impatient, newer)
+
+    def spares(self, queue: TreeNode) -> int | None:
+        """Where priority alone decides, nobody above the asker's gives anything; nor its equals in other Queues."""
+        if queue is self.ask.queue:
+            return self.ask.kind.priority + 1
+        above = self.draft.above
+        if all(node in above.among(node.parent) for node in queue.meets(self.ask.queue) if node.parent):
+            return None
+        return self.ask.kind.priority
 
     def may_take_of(self, taken: Taken) -> bool:
         """Whether it stays at or below what it deserves, of what it shares with who gave."""

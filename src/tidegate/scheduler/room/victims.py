@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from heapq import merge
+from itertools import takewhile
 from operator import attrgetter
 from typing import Protocol
 
@@ -37,6 +38,12 @@ class Rights(Protocol):
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
 
+    def alike(self, holding: Holding) -> Hashable:
+        """What, besides the amounts, `permit` looks at."""
+
+    def spares(self, queue: TreeNode) -> int | None:
+        """The priority from which on nobody in a Queue gives anything; None where there is none such."""
+
 
 class Victims:
     """Takes units that help where room is short, best victim first."""
@@ -49,19 +56,22 @@ class Victims:
     def take(self, below: TreeNode, short: Collection[Short]) -> Taken | None:
         """Take the next unit below a node that helps and may be taken; None when there is no more."""
         wanted = {axis for lack in short for axis in lack.axes}
-        for holding in self._candidates(below, floors=False):
-            if (taken := self._shrink(holding, wanted)) is not None:
-                return taken
-        refused: set[Hashable] = set()
-        for holding in self._candidates(below, floors=True):
-            if (taken := self._evict(holding, wanted, refused)) is not None:
-                return taken
+        # What is refused to one is refused to all like it; a queue may have thousands of them.
+        for give, floors in ((self._shrink, False), (self._evict, True)):
+            refused: set[Hashable] = set()
+            for holding in self._candidates(below, floors=floors):
+                if holding.admitted and holding.workload.name != self.needed_by:
+                    taken = give(holding, wanted, refused)
+                    if taken is not None:
+                        return taken
         return None
 
     def _candidates(self, node: TreeNode, *, floors: bool) -> Iterator[Holding]:
         """The workloads below a node that might give, in the order of victims."""
         if node.is_queue:
-            yield from self.draft.books.of(node) if floors else self.draft.books.with_surplus(node)
+            there = self.draft.books.of(node) if floors else self.draft.books.with_surplus(node)
+            spared = self.rights.spares(node)
+            yield from there if spared is None else takewhile(lambda one: one.workload.priority < spared, there)
             return
         above: dict[int, list[TreeNode]] = {}
         for child in self.rights.below(node):
@@ -70,28 +80,30 @@ class Victims:
             each = [self._candidates(child, floors=floors) for child in equals]
             yield from merge(*each, key=_weight, reverse=True)
 
-    def _shrink(self, holding: Holding, wanted: set[int]) -> Taken | None:
-        if not holding.admitted or holding.workload.name == self.needed_by:
-            return None
+    def _shrink(self, holding: Holding, wanted: set[int], refused: set[Hashable]) -> Taken | None:
         for unit in surplus_units(holding):
-            need = _need(holding, unit)
-            if any(axis in wanted for axis, _ in need) and (rule := self.rights.permit(holding, need, False)):
+            rule = self._permit(holding, _need(holding, unit), wanted, refused, floor=False)
+            if rule is not None:
                 return self.draft.shrink(holding, unit, rule, self.needed_by)
         return None
 
     def _evict(self, holding: Holding, wanted: set[int], refused: set[Hashable]) -> Taken | None:
-        if not holding.admitted or holding.workload.name == self.needed_by:
+        rule = self._permit(holding, holding.need(), wanted, refused, floor=True)
+        return None if rule is None else self.draft.evict(holding, rule, self.needed_by)
+
+    def _permit(
+        self, holding: Holding, need: Need, wanted: set[int], refused: set[Hashable], *, floor: bool
+    ) -> Rule | None:
+        """By which rule this much is taken, if it helps and may be."""
+        if not any(axis in wanted for axis, _ in need):
             return None
-        need = holding.need()
-        # What is refused to one is refused to all like it; a queue may have thousands of them.
-        like = (holding.queue, need, holding.workload.priority, holding.was_impatient)
-        if like in refused or not any(axis in wanted for axis, _ in need):
+        like = (need, holding.queue, self.rights.alike(holding))
+        if like in refused:
             return None
-        rule = self.rights.permit(holding, need, True)
+        rule = self.rights.permit(holding, need, floor)
         if rule is None:
             refused.add(like)
-            return None
-        return self.draft.evict(holding, rule, self.needed_by)
+        return rule
 
 
 def surplus_units(holding: Holding) -> Iterator[Unit]:

@@ -241,14 +241,14 @@ class Ledger(Shares):
     def inside_guarantee(self, queue: TreeNode, need: Need) -> bool:
         """Whether it stays within what is guaranteed to the nearest node that has a guarantee for it. A resource that
         nobody guarantees does not count; but where none is guaranteed, all of it is borrowed."""
-        inside = {self._guaranteed(queue, axis, amount) for axis, amount in need}
-        return True in inside and False not in inside
-
-    def _guaranteed(self, queue: TreeNode, axis: int, amount: int) -> bool | None:
-        for node in queue.path:
-            if node.parent is not None and node.guaranteed[axis]:
-                return self.granted[node.index][axis] + amount <= node.guarantee[axis]
-        return None
+        guards, inside = queue.guards, False
+        for axis, amount in need:
+            node = guards[axis]
+            if node is not None:
+                if self.granted[node.index][axis] + amount > node.guarantee[axis]:
+                    return False
+                inside = True
+        return inside
 
     def crowding(self, queue: TreeNode) -> list[int]:
         """What is taken at a Queue and the nodes above it, cell by cell, with pods that leave and have no successor;

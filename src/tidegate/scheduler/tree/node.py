@@ -11,7 +11,6 @@ Three numbers per cell matter:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from math import lcm
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering, Stop
@@ -22,6 +21,40 @@ NO_BOUND = 1 << 200
 
 class TreeNode:
     """Everything about a node that follows from configuration and nodes; what is in use is the ledger's."""
+
+    __slots__ = (
+        "axes",
+        "bounds",
+        "capacities",
+        "capacity",
+        "capped",
+        "children",
+        "contested",
+        "flavors",
+        "guarantee",
+        "guarantees",
+        "guards",
+        "index",
+        "is_queue",
+        "keeps",
+        "kept",
+        "limits",
+        "measure",
+        "most",
+        "name",
+        "over_promised",
+        "parent",
+        "path",
+        "patience",
+        "root",
+        "rules",
+        "scale",
+        "spec",
+        "stop",
+        "total_capacity",
+        "unit",
+        "weight",
+    )
 
     def __init__(self, name: str, spec: ClusterQueueSpec | None, parent: TreeNode | None, weight: int) -> None:
         self.name = name
@@ -47,87 +80,76 @@ class TreeNode:
             parent.children.append(self)
 
     def enumerate(self, index: int, axes: Axes) -> None:
-        """Give the node its place and its numbers, once all of the tree is known; parents come first."""
+        """Give the node its place and its numbers, once all of the tree is known; parents come first. All of it is said
+        here and not when it is first asked for: a cycle asks for it thousands of times."""
         self.index = index
         self.axes = axes
         self.guarantee = axes.vector(self.guarantees)
-        self.guaranteed = [cell in self.guarantees for cell in axes.cells]
+        self._look_for_guarantees()
         self.most = axes.vector(self.bounds, 0 if self.parent is None else NO_BOUND)
         self.kept = axes.vector(self.keeps) if self.keeps else None
         self.capacity = axes.vector(self.capacities)
+        self.total_capacity = axes.by_resource(self.capacity)
+        """By resource, over all flavors."""
         self.capped = [
             ([axis for axis, cell in enumerate(axes.cells) if cell[1] == resource], limit, resource)
             for resource, limit in sorted(self.limits.items())
         ]
         """A Queue's limits: the axes that count together, and their most."""
+        self._measure()
+        self._follow()
 
-    @cached_property
-    def root(self) -> TreeNode:
-        """The top of its tree."""
-        return self.parent.root if self.parent else self
-
-    @cached_property
-    def rules(self) -> ClusterQueueSpec:
-        """The spec of the ClusterQueue that this node is, or that it is a door of."""
-        if self.spec is not None:
-            return self.spec
-        assert self.parent is not None
-        return self.parent.rules
-
-    @cached_property
-    def patience(self) -> int | None:
-        """After how many seconds room is held for an ask; None where nobody passes anybody anyway."""
-        return None if self.rules.ordering is Ordering.STRICT else self.rules.patience.seconds
-
-    @cached_property
-    def stop(self) -> Stop:
-        """The strictest of its own stop and those above."""
-        stops = {node.spec.stop for node in self.path if node.spec is not None}
-        return next((stop for stop in (Stop.HOLD_AND_DRAIN, Stop.HOLD) if stop in stops), Stop.NONE)
-
-    @cached_property
-    def total_capacity(self) -> list[int]:
-        """By resource, over all flavors."""
-        return self.axes.by_resource(self.capacity)
-
-    @cached_property
-    def over_promised(self) -> frozenset[int]:
-        """The axes of which it, or a node above it, guarantees more to those below than it has itself."""
-        if not self.children:
-            return frozenset()
-        promised = [sum(child.guarantee[axis] for child in self.children) for axis in range(len(self.guarantee))]
-        over = {axis for axis, amount in enumerate(promised) if amount > self.guarantee[axis]}
-        return self.parent.over_promised | over if self.parent else frozenset(over)
-
-    @cached_property
-    def contested(self) -> frozenset[int]:
+    def _look_for_guarantees(self) -> None:
+        above = self.parent
+        cells = zip(self.axes.cells, above.guards if above else [None] * len(self.axes), strict=True)
+        self.guards: list[TreeNode | None] = [
+            self if above and cell in self.guarantees else guard for cell, guard in cells
+        ]
+        """By axis the nearest node, from here up, that is guaranteed something of it."""
+        over = above.over_promised if above else frozenset()
+        self.contested = frozenset(axis for axis in over if self.guarantees and self.guarantee[axis])
         """The axes of its guarantee that others may be guaranteed as well: there it may hold more than it deserves and
         still be inside of it."""
-        over = self.parent.over_promised if self.parent and self.guarantees else frozenset()
-        return frozenset(axis for axis in over if self.guarantee[axis])
+        promised = [0] * len(self.axes)
+        for child in self.children:
+            for cell, amount in child.guarantees.items():
+                promised[self.axes.number[cell]] += amount
+        own = {axis for axis, amount in enumerate(promised) if amount > self.guarantee[axis]}
+        self.over_promised: frozenset[int] = over | own
+        """The axes of which it, or a node above it, guarantees more to those below than it has itself."""
 
-    @cached_property
-    def unit(self) -> int:
-        """The whole, in which the shares of this node's children are counted: with it all of them are integers."""
+    def _measure(self) -> None:
         # Use of something of which there is no more (a lost node) outweighs everything, yet stays a number.
-        wholes = lcm(*(amount or 1 for amount in self.total_capacity))
-        return wholes * lcm(*(child.weight for child in self.children))
-
-    @cached_property
-    def scale(self) -> list[int]:
-        """By resource: an excess times this is the node's share, in the units of its parent."""
-        if self.parent is None:
-            return [0] * len(self.axes.resources)
-        unit = self.parent.unit
-        return [unit // ((amount or 1) * self.weight) for amount in self.parent.total_capacity]
-
-    @cached_property
-    def measure(self) -> dict[str, int]:
+        wholes = [amount or 1 for amount in self.total_capacity]
+        whole = lcm(*wholes)
+        self.unit = whole * lcm(*(child.weight for child in self.children))
+        """The whole, in which the shares of this node's children are counted: with it all of them are integers."""
+        self.measure = {name: whole // amount for name, amount in zip(self.axes.resources, wholes, strict=True)}
         """By resource: an amount times this is a part of all this node could hold, for comparing workloads in it."""
-        whole = lcm(*(amount or 1 for amount in self.total_capacity))
-        return {
-            name: whole // (amount or 1) for name, amount in zip(self.axes.resources, self.total_capacity, strict=True)
-        }
+        above = self.parent
+        self.scale = (
+            [above.unit // ((amount or 1) * self.weight) for amount in above.total_capacity]
+            if above
+            else [0] * len(wholes)
+        )
+        """By resource: an excess times this is the node's share, in the units of its parent."""
+
+    def _follow(self) -> None:
+        above = self.parent
+        self.root: TreeNode = above.root if above else self
+        """The top of its tree."""
+        if self.spec is not None:
+            self.rules = self.spec
+        else:
+            assert above is not None
+            self.rules = above.rules
+        """The spec of the ClusterQueue that this node is, or that it is a door of."""
+        strict = self.rules.ordering is Ordering.STRICT
+        self.patience = None if strict else self.rules.patience.seconds
+        """After how many seconds room is held for an ask; None where nobody passes anybody anyway."""
+        stops = {node.spec.stop for node in self.path if node.spec is not None}
+        self.stop = next((stop for stop in (Stop.HOLD_AND_DRAIN, Stop.HOLD) if stop in stops), Stop.NONE)
+        """The strictest of its own stop and those above."""
 
     def below(self) -> Iterator[TreeNode]:
         """This node and all under it, parents first."""

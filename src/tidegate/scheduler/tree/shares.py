@@ -35,7 +35,8 @@ class Shares:
         self._one_flavor = width == len(tree.axes.resources)
         """Then an axis is a resource, and what is borrowed of it is known from what is granted."""
         self._excess = [] if self._one_flavor else [[0] * len(tree.axes.resources) for _ in range(nodes)]
-        self._steps: list[list[_Step]] = [[] for _ in range(nodes)]
+        self._steps = [self._path(node) if node.is_queue else [] for node in tree.in_order]
+        """What is looked at, node by node, in every grant to a Queue."""
         self._news: set[TreeNode] = set()
 
     def grant(self, queue: TreeNode, need: Need, times: int = 1) -> None:
@@ -47,7 +48,7 @@ class Shares:
             self._charge(queue, need)
         else:
             shares = self.shares
-            for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
+            for index, granted, guarantee, scale in self._steps[queue.index]:
                 for axis, amount in need:
                     granted[axis] += amount * times
                 shares[index] = _largest(map(sub, granted, guarantee), scale)
@@ -55,7 +56,7 @@ class Shares:
     def _charge(self, queue: TreeNode, need: Need) -> None:
         """What is added can only raise a share: nothing but what is added is looked at."""
         shares = self.shares
-        for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
+        for index, granted, guarantee, scale in self._steps[queue.index]:
             share = shares[index]
             for axis, amount in need:
                 granted[axis] = after = granted[axis] + amount
@@ -66,18 +67,24 @@ class Shares:
 
     def _grant_of_several(self, queue: TreeNode, need: Need, times: int) -> None:
         resource, shares = self.tree.axes.resource, self.shares
-        for index, granted, guarantee, scale in self._steps[queue.index] or self._path(queue):
+        for index, granted, guarantee, scale in self._steps[queue.index]:
             excess, share = self._excess[index], shares[index]
             for axis, amount in need:
                 before = granted[axis]
                 after = granted[axis] = before + amount * times
                 free, place = guarantee[axis], resource[axis]
                 if after > free:
-                    excess[place] += after - (before if before > free else free)
-                    share = max(share, excess[place] * scale[place])
+                    excess[place] = more = excess[place] + after - (before if before > free else free)
+                    part = more * scale[place]
+                    if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
+                        share = part
                 elif before > free:
                     excess[place] -= before - free
             shares[index] = share if times > 0 else _largest(excess, scale)
+
+    def note(self, queues: Iterable[TreeNode]) -> None:
+        """These are news."""
+        self._news.update(queues)
 
     def news(self) -> set[TreeNode]:
         """The Queues that were granted something, or gave something back, since this was last asked."""
@@ -85,10 +92,7 @@ class Shares:
         return news
 
     def _path(self, queue: TreeNode) -> list[_Step]:
-        """What is looked at, node by node, in every grant to a Queue."""
-        path = [(node.index, self.granted[node.index], node.guarantee, node.scale) for node in queue.path]
-        self._steps[queue.index] = path
-        return path
+        return [(node.index, self.granted[node.index], node.guarantee, node.scale) for node in queue.path]
 
     def share(self, node: TreeNode) -> Fraction:
         """A node's share as people see it."""

@@ -11,6 +11,17 @@ from tidegate.local.schema.openapi.documents import (
     openapi_v3_index,
     openapi_v3_paths,
 )
+from tidegate.local.schema.openapi.gnostic import ASKED_AS, MEDIA_TYPE, openapi_v2_protobuf
 from tidegate.local.schema.openapi.kinds import PublishedKind
 
-__all__ = ["PublishedKind", "openapi_hash", "openapi_v2", "openapi_v3", "openapi_v3_index", "openapi_v3_paths"]
+__all__ = [
+    "ASKED_AS",
+    "MEDIA_TYPE",
+    "PublishedKind",
+    "openapi_hash",
+    "openapi_v2",
+    "openapi_v2_protobuf",
+    "openapi_v3",
+    "openapi_v3_index",
+    "openapi_v3_paths",
+]

@@ -56,6 +56,8 @@ class PodSetShape:
     """Labels by which its pods are known; a pod is of the first set whose labels it has. Empty: known by owner."""
     reclaimed: int = 0
     """Pods that ended well, whose quota comes back."""
+    active: int = 0
+    """Pods that there are, as the object's own controller says."""
     place: PodPlace | None = None
     """Where the object describes these pods; None where another object does."""
     foreign: PodPlace | None = None
@@ -132,6 +134,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         workers=rule.workers,
         selector=_selector({**labels, **rule.pods}, scope),
         reclaimed=_reclaimed(rule, scope, count),
+        active=_or(rule.active, scope, 0),
         overrides=rule.overrides.place(scope) if rule.overrides else None,
         resize=rule.resize.place(scope) if rule.resize else None,
     )

@@ -50,7 +50,7 @@ class Witness:
         self._clock = clock
         self._objects: dict[str, dict[str, Object]] = {prefix: {} for prefix in (WORKLOADS, PODS, JOBS, *_CONFIG)}
         self._using: dict[str, Using] = {}
-        self._pods = Pods(lambda name: sum(self._asked(name).values()), self._is_gone_lately)
+        self._pods = Pods(self._asked_of, self._is_gone_lately)
         self._gone_at: dict[str, float] = {}
         """Workloads that are not there any more."""
         self._held_at: dict[str, float] = {}
@@ -118,6 +118,9 @@ class Witness:
     def _asked(self, name: str) -> dict[Part, int]:
         """What the Job of a Workload asks for, as it stands."""
         return _loose(self._objects[JOBS].get(_job_of(name)))
+
+    def _asked_of(self, name: str, flavor: str) -> int:
+        return sum(count for (_, each), count in self._asked(name).items() if each == flavor)
 
     def _is_gone_lately(self, name: str) -> bool:
         return self._clock() - self._gone_at.get(name, -_UNDER_WAY_S) < _UNDER_WAY_S

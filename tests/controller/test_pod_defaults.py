@@ -1,0 +1,74 @@
+"""What the server fills into pods is counted before there are any: LimitRanges, runtime classes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.controller.house import House
+from tidegate.controller.kinds import WORKLOADS
+from tidegate.kube import resources as r
+from tidegate.kube.client import Client, StatusError
+from tidegate.kube.wire import Object
+
+Json = Any
+
+
+@pytest.fixture
+async def house(client: Client) -> AsyncIterator[House]:
+    house = House(client)
+    await house.open()
+    await house.furnish()
+    house.start()
+    yield house
+    await house.close()
+    with contextlib.suppress(StatusError):
+        await client.delete(r.RUNTIMECLASSES, house.namespace)
+
+
+def container(name: str, **resources: Json) -> Json:
+    return {"name": name, "image": "host", "command": ["true"], "resources": resources}
+
+
+async def job(house: House, name: str, **pod: Json) -> None:
+    template = {"spec": {"restartPolicy": "Never", **pod}}
+    await house.create(r.JOBS, name, spec={"suspend": True, "template": template})
+
+
+def requests(workload: Object) -> Json:
+    return workload["spec"]["podSets"][0].get("requests") or {}
+
+
+async def limits(house: House, cpu: str) -> None:
+    item = {"type": "Container", "default": {"cpu": "3"}, "defaultRequest": {"cpu": cpu}}
+    await house.create(r.LIMITRANGES, f"by-{cpu}", spec={"limits": [item]})
+
+
+async def test_the_requests_of_a_limit_range_count(house: House) -> None:
+    """A Job that said nothing was counted as nothing, and ten of them ran where there was room for four."""
+    await limits(house, "1")
+    await job(house, "open", containers=[container("a"), container("b", limits={"cpu": "500m"})])
+    await house.see(WORKLOADS, "job-open", lambda obj: requests(obj) == {"cpu": "1500m"})
+    await job(house, "stated", containers=[container("a", requests={"cpu": "250m"})])
+    await house.see(WORKLOADS, "job-stated", lambda obj: requests(obj) == {"cpu": "250m"})
+
+
+async def test_who_waits_asks_for_what_a_limit_range_says_by_then(house: House) -> None:
+    await job(house, "big", containers=[container("a", requests={"cpu": "9"}), container("b")])
+    await house.see(WORKLOADS, "job-big", lambda obj: requests(obj) == {"cpu": "9"})
+    await limits(house, "1")
+    await house.see(WORKLOADS, "job-big", lambda obj: requests(obj) == {"cpu": "10"})
+    await limits(house, "2")
+    await house.see(WORKLOADS, "job-big", lambda obj: requests(obj) == {"cpu": "11"})
+
+
+async def test_the_overhead_of_a_runtime_class_counts(house: House) -> None:
+    fixed = {"cpu": "250m"}
+    await house.client.create(
+        r.RUNTIMECLASSES, {"metadata": {"name": house.namespace}, "handler": "vm", "overhead": {"podFixed": fixed}}
+    )
+    await job(house, "vm", runtimeClassName=house.namespace, containers=[container("a", requests={"cpu": "1"})])
+    await house.see(WORKLOADS, "job-vm", lambda obj: requests(obj) == {"cpu": "1250m"})
