@@ -138,7 +138,9 @@ class Cycle:
         return row.queue in self._grown or row.queue.rules.preemption.within_queue is not WithinQueue.NEVER
 
     def _is_modest(self, row: Row) -> bool:
-        """Whether its Queue would stay at or below what it deserves."""
+        """Whether its Queue would stay at or below what it deserves, or might if its own surplus went first."""
+        if row.kind.is_floor and self.books.has_surplus(row.queue):
+            return True
         wanted = first_choice(row)
         due = self.draft.deserved.share(row.queue)
         return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due

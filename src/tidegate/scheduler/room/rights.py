@@ -97,7 +97,13 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool
             return False
         first |= stuck
         rights.look()
-    return _keep_what_is_needed(ask, draft, placement, rights, taken)
+    if _keep_what_is_needed(ask, draft, placement, rights, taken):
+        return True
+    # What its own gave entitled it to more of others, and was then not needed any more: its own may be enough alone.
+    rights.widens = False
+    rights.look()
+    own = _taken_in_order(ask, draft, placement, rights, first)
+    return own is not None and _keep_what_is_needed(ask, draft, placement, rights, own)
 
 
 def _axes(short: Iterable[Short]) -> set[int]:
@@ -154,6 +160,8 @@ class _Rights:
         self.need = need
         self.short: list[Short] = []
         """Where room lacks now."""
+        self.widens = True
+        """Whether what is taken near the asker may entitle it to more of others."""
         self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
@@ -164,7 +172,7 @@ class _Rights:
         """What was taken, or given back, near the asker changes who else may be asked: with less held there its nodes
         are entitled to more of others."""
         queue = taken.holding.queue
-        if queue is not None and any(node in self.path for node in queue.path[:-1]):
+        if self.widens and queue is not None and any(node in self.path for node in queue.path[:-1]):
             self.look()
 
     def look(self) -> None:
