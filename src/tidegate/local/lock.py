@@ -7,7 +7,6 @@ import fcntl
 import os
 import time
 from pathlib import Path
-from types import TracebackType
 
 _PATIENCE_S, _PAUSE_S = 5.0, 0.01
 
@@ -20,47 +19,42 @@ class HeldError(Exception):
         self.pid = pid
 
 
-class Lock:
-    """Taken on entry, released on exit. The file names its holder for people and for `holder_of`."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = -1
-
-    def __enter__(self) -> Lock:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            _take(descriptor)
-        except HeldError:
-            os.close(descriptor)
-            raise
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        self._descriptor = descriptor
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.ftruncate(self._descriptor, 0)
-        os.close(self._descriptor)
+def hold(path: Path) -> int:
+    """Takes the lock; the descriptor that holds it. Who does not close it holds it to their very end: a lock that was
+    given back before told that a process was gone while Python was still clearing up after it. The file names its
+    holder for people and for `holder_of`."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _take(descriptor)
+    except HeldError:
+        os.close(descriptor)
+        raise
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    return descriptor
 
 
 def _take(descriptor: int) -> None:
-    """HeldError if it is somebody's. Who looks at it (`holder_of`) has it for a moment, as has the child of one that
-    was killed while it began: neither is its holder, nor in the way for long."""
+    """HeldError if it is somebody's. Who looks at it (`holder_of`) shares it for a moment, as the child of one that was
+    killed while it began has it: neither is its holder, nor in the way for long."""
     deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    while not _got(descriptor, fcntl.LOCK_EX):
+        if _got(descriptor, fcntl.LOCK_SH):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        else:
             pid = _read(descriptor)
             if (pid and _lives(pid)) or time.monotonic() > deadline:
-                raise HeldError(pid) from None
-            time.sleep(_PAUSE_S)
-        else:
-            return
+                raise HeldError(pid)
+        time.sleep(_PAUSE_S)
+
+
+def _got(descriptor: int, way: int) -> bool:
+    try:
+        fcntl.flock(descriptor, way | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _lives(pid: int) -> bool:

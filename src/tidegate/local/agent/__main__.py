@@ -19,7 +19,7 @@ from tidegate.local.agent.agent import Agent
 from tidegate.local.agent.house.moving import leave, move_in
 from tidegate.local.agent.pod.facts import BackOff
 from tidegate.local.agent.settings import Settings
-from tidegate.local.lock import HeldError, Lock
+from tidegate.local.lock import HeldError, hold
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -114,10 +114,10 @@ def main() -> int:
         level=logging.DEBUG if told.verbose else logging.INFO, format="%(asctime)s %(name)s: %(message)s"
     )
     try:
-        with Lock(told.data_dir / "agent.lock"):
-            access = load_access(told.kubeconfig, None)
-            ear, why_not = moved(told, access.server)
-            asyncio.run(serve(told, access, ear, why_not))
+        hold(told.data_dir / "agent.lock")
+        access = load_access(told.kubeconfig, None)
+        ear, why_not = moved(told, access.server)
+        asyncio.run(serve(told, access, ear, why_not))
     except HeldError as held:
         sys.stderr.write(f"An agent works in {told.data_dir} already (process {held.pid}). Stop it first.\n")
         return 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.kube.pauses import collect_rarely
 from tidegate.local.access.identities import made, make_apart
-from tidegate.local.lock import HeldError, Lock
+from tidegate.local.lock import HeldError, hold
 
 if TYPE_CHECKING:
     from tidegate.local.control_plane import Beside, Settings
@@ -47,15 +47,15 @@ async def serve(settings: Settings, beside: Beside | None = None) -> None:
 
 
 def run(data_dir: Path, host: str, port: int, beside: Beside | None = None) -> None:
-    with Lock(data_dir / "control-plane.lock"):
-        # While the child makes certificates, if there are none yet, we load everything else.
-        child = make_apart(data_dir / "pki", (host,))
-        import uvloop
+    hold(data_dir / "control-plane.lock")
+    # While the child makes certificates, if there are none yet, we load everything else.
+    child = make_apart(data_dir / "pki", (host,))
+    import uvloop
 
-        from tidegate.local.control_plane import Settings
+    from tidegate.local.control_plane import Settings
 
-        made(child)
-        uvloop.run(serve(Settings(data_dir, host, port), beside))
+    made(child)
+    uvloop.run(serve(Settings(data_dir, host, port), beside))
 
 
 def main(beside: Beside | None = None) -> None:
