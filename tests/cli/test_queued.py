@@ -42,11 +42,11 @@ def test_a_command_that_is_not_there_is_told_so(kubeconfig: str) -> None:
 
 
 def test_who_ran_for_too_long_is_told(kubeconfig: str) -> None:
-    """It ended with 143 and not a word."""
+    """It ended with 143 and not a word, or with 1, as its pod was still there or not."""
     done = tidegate(
         "run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--time", "1s", "--name", "long", "--", "sleep", "9"
     )
-    assert done.returncode == 143
+    assert done.returncode == 1
     assert "tidegate: job/long ran as long as --time lets it, and was ended. Give it more." in done.stderr
 
 

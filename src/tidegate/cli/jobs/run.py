@@ -173,10 +173,10 @@ def _exit_status(followed: Following, name: str) -> int:
             return 0
         case "Deleted":
             raise CommandError(f"job/{name} was cancelled by somebody else. Run it again if it is still wanted.")
+    if followed.was_too_long:  # Its pods are taken away then: whether one is left to say how it ended is chance.
+        raise CommandError(f"job/{name} ran as long as --time lets it, and was ended. Give it more.")
     if any((pod.get("status") or {}).get("phase") == "Failed" for pod in followed.pods):
-        if followed.was_too_long:
-            print(f"tidegate: job/{name} ran as long as --time lets it, and was ended. Give it more.", file=sys.stderr)
-        elif followed.obstacle:
+        if followed.obstacle:
             print(f"tidegate: {followed.obstacle}.", file=sys.stderr)
         return followed.exit_code
     raise CommandError(f"job/{name} failed: {followed.failure}. Look at it with `kubectl describe job {name}`.")
