@@ -124,3 +124,6 @@ def test_pods_outlive_their_agent_and_tell_their_true_end(machine: Embedded, nam
     after = machine.cluster.get(steady)["status"]["containerStatuses"][0]
     assert (after["containerID"], after["restartCount"]) == (before["containerID"], 0)
     assert after["state"] == before["state"]
+    # No agent that stops its pods at its end is left to stop this one.
+    machine.cluster.http("DELETE", steady)
+    machine.cluster.eventually(steady, lambda reply: reply.status == 404)
