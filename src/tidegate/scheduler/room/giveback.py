@@ -38,10 +38,24 @@ def give_back(draft: Draft, names: Iterable[str], crowded: Iterable[TreeNode]) -
         else:
             _what_is_not_wanted(holding, draft)
     for node in sorted(crowded, key=lambda node: -node.index):
-        rights = _OverQuota(draft)
-        victims = Victims(draft, rights, needed_by=None)
-        while rights.look(node) and victims.take(node, rights.short):
-            pass
+        _what_is_too_much(node, draft)
+
+
+def _what_is_too_much(node: TreeNode, draft: Draft) -> None:
+    """Take in the order of victims, then give back what those who went last made needless: before anybody is asked what
+    they want, or they would be judged by what they are about to get back."""
+    rights = _OverQuota(draft)
+    victims = Victims(draft, rights, needed_by=None)
+    taken = []
+    while rights.look(node) and (unit := victims.take(node, rights.short)):
+        taken.append(unit)
+    if rights.look(node):
+        return
+    for unit in reversed(taken[:-1]):
+        if unit.evicts or unit.holding.admitted:
+            draft.undo(unit)
+            if rights.look(node):
+                draft.take_again(unit)
 
 
 class _OverQuota:
