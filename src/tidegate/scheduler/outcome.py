@@ -80,6 +80,8 @@ def _causes(draft: Draft) -> dict[str, tuple[Cause, ...]]:
     """Who needed what was taken, and by which rule, per workload."""
     pods: dict[str, dict[tuple[str, str | None], Cause]] = defaultdict(dict)
     for taken in draft.taken:
+        if taken.needed_by == taken.holding.workload.name:
+            continue  # It took its own again.
         by_cause = pods[taken.holding.workload.name]
         key = (taken.rule, taken.needed_by)
         before = by_cause[key].pods if key in by_cause else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tidegate.scheduler.fair.deserved import Deserved
@@ -12,6 +12,7 @@ from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.snapshot import Instant
+from tidegate.scheduler.tree.cells import Need, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +120,25 @@ class Draft:
             self.books.change(holding, some.index, some.flavor, some.count, some.held)
 
     def take_again(self, taken: Taken) -> Taken:
-        """Take what was put back."""
+        """Take what was put back: it is the same as before, for whoever inherits it or inherited from it."""
+        taken.pods = self.give_up(taken.holding, [(some.index, some.flavor, some.count) for some in taken.pods])
         if taken.evicts:
-            return self.evict(taken.holding, taken.rule, taken.needed_by)
-        pods = [(some.index, some.flavor, some.count) for some in taken.pods]
-        return self.shrink(taken.holding, pods, taken.rule, taken.needed_by)
+            taken.holding.admitted = False
+        for other in taken.inherits:
+            if other in self.taken:
+                self._give_for(other, taken.needed_by)
+        return self._record(taken)
 
     def pass_on(self, holding: Holding) -> None:
         """Who lost something and took as much from others keeps it: those gave it for whoever it was lost to."""
-        if holding.workload.name not in self.gave_way:
+        name = holding.workload.name
+        if name not in self.gave_way:
             return
-        lost = next(taken for taken in self.taken if taken.holding is holding)
-        for taken in self.taken_for(holding.workload.name):
+        # What it took again of its own is not lost.
+        lost = next((taken for taken in self.taken if taken.holding is holding and taken.needed_by != name), None)
+        if lost is None:
+            return
+        for taken in self.taken_for(name):
             self._give_for(taken, lost.needed_by)
             if lost.needed_by is None:
                 taken.rule = lost.rule
@@ -140,16 +148,15 @@ class Draft:
         return list(self._for.get(needed_by, ()))
 
     def _inherited(self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None) -> tuple[Taken, ...]:
-        """What others gave for the holder of pods that are lost now, of the same flavors."""
-        flavors = {some.flavor for some in lost}
-        given = tuple(
-            other
-            for other in self.taken_for(holding.workload.name)
-            if not flavors.isdisjoint(some.flavor for some in other.pods)
-        )
+        """What others gave for the holder of pods that are lost now: all if nothing is left to it, else as much as was
+        lost. Who takes what they gave themselves comes first."""
+        given = self.taken_for(holding.workload.name)
+        if holding.admitted and given:
+            given.sort(key=lambda other: other.holding.workload.name != needed_by)
+            given = list(_covering(_need(holding, lost), given))
         for other in given:
             self._give_for(other, needed_by)
-        return given
+        return tuple(given)
 
     def _give_for(self, taken: Taken, needed_by: str | None) -> None:
         """It was taken for somebody else than it seemed."""
@@ -173,3 +180,20 @@ class Draft:
         held = min(holding.held[index].get(flavor, 0), count)
         self.books.change(holding, index, flavor, -count, -held)
         return Pods(index, flavor, count, held)
+
+
+def _need(holding: Holding, pods: Iterable[Pods]) -> Need:
+    assert holding.queue is not None
+    axes, pod_sets = holding.queue.axes, holding.workload.pod_sets
+    return total(axes.pods(pod_sets[some.index].requests, some.flavor, some.count) for some in pods)
+
+
+def _covering(need: Need, given: Iterable[Taken]) -> Iterator[Taken]:
+    """The first of these that are as much together."""
+    left = dict(need)
+    for taken in given:
+        gives = [(axis, amount) for axis, amount in _need(taken.holding, taken.pods) if left.get(axis, 0) > 0]
+        if gives:
+            yield taken
+        for axis, amount in gives:
+            left[axis] -= amount
