@@ -23,7 +23,7 @@ BY = Submitter("ada")
 def door() -> Door:
     """A door of a namespace with a Queue."""
     managed = Managed(lambda _: {}, lambda _: {"default"}, everywhere=True)
-    return Door(Seen(builtin(), lambda name, namespace: None, lambda name: None), managed)
+    return Door(Seen(builtin(), lambda name, namespace: None, lambda name: None, lambda name: None), managed)
 
 
 @pytest.mark.parametrize("entry", QUEUED, ids=lambda entry: entry.kind)

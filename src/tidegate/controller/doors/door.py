@@ -121,7 +121,7 @@ class Door:
         return obj if is_run_here(entry) or entry.makes is not None else self._held(entry, obj)
 
     def warning(self, obj: Object, namespace: str) -> str | None:
-        """What whoever creates an application is told though it is taken: that it will not run, and why."""
+        """What whoever creates an application is told though it is taken: that it will not run as meant, and why."""
         entry = self._seen.kinds.find(obj)
         if entry is None or not self._managed.is_managed(namespace):
             return None
@@ -133,15 +133,18 @@ class Door:
         if self._seen.queue(queue, namespace) is None:
             there = ", ".join(sorted(self._managed.queues(namespace)))
             return f"there is no Queue {queue} in namespace {namespace}, so it waits; create it, or name one of {there}"
-        return self._unreadable(entry, obj)
+        return self._misread(entry, obj)
 
-    def _unreadable(self, entry: JobKind, obj: Object) -> str | None:
+    def _misread(self, entry: JobKind, obj: Object) -> str | None:
+        """What it says that cannot be meant."""
         if entry.refers is not None or entry.makes is not None:
             return None  # What its pods are another object says.
         try:
-            describe(entry, obj, kinds=self._seen.kinds)
+            priority = describe(entry, obj, kinds=self._seen.kinds).spec.priority_class_name
         except JobError as error:
             return f"it cannot be put in line: {error}"
+        if priority and self._seen.priority_class(priority) is None:
+            return f"there is no PriorityClass {priority}, so it waits with priority 0; create it, or name another"
         return None
 
     def _held(self, entry: JobKind, obj: Obj) -> Obj:

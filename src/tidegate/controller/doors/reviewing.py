@@ -139,7 +139,7 @@ class Reviewing:
                 raise
         queues = await self._named(QUEUES, asked.namespace)
         nodes = await self._named(CLUSTER_QUEUES)
-        seen = Seen(self._sight.kinds, lambda name, _: queues.get(name), nodes.get)
+        seen = Seen(self._sight.kinds, lambda name, _: queues.get(name), nodes.get, self._sight.priority_classes.get)
         return Door(seen, Managed(_same(labels), _same(set(queues)), everywhere=self._everywhere))
 
     async def _named(self, resource: Resource[Object], namespace: str | None = None) -> dict[str, Object]:

@@ -1,4 +1,4 @@
-"""What a door must see to judge: queues, and namespaces with their labels. Every replica sees so much."""
+"""What a door must see to judge: queues, priorities, and namespaces with their labels. Every replica sees so much."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidegate.controller.namespaces import Managed
 from tidegate.controller.watch.cache import BY_NAMESPACE, by_namespace
 from tidegate.kube.client import Client
 from tidegate.kube.informer import Informer
-from tidegate.kube.resources import NAMESPACES
+from tidegate.kube.resources import NAMESPACES, PRIORITYCLASSES
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
 
@@ -23,6 +23,7 @@ class Followed(Protocol):
     kinds: Kinds
     queues: Informer[Object]
     cluster_queues: Informer[Object]
+    priority_classes: Informer[Object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,11 @@ class Seen:
     queue: Callable[[str, str], Object | None]
     """By name and namespace."""
     cluster_queue: Callable[[str], Object | None]
+    priority_class: Callable[[str], Object | None]
 
     @classmethod
     def of(cls, followed: Followed) -> Seen:
-        return cls(followed.kinds, followed.queues.get, followed.cluster_queues.get)
+        return cls(followed.kinds, followed.queues.get, followed.cluster_queues.get, followed.priority_classes.get)
 
 
 class Sight:
@@ -46,6 +48,7 @@ class Sight:
         self.kinds = kinds or builtin()
         self.queues: Informer[Object] = Informer(client, QUEUES, indexes={BY_NAMESPACE: by_namespace})
         self.cluster_queues: Informer[Object] = Informer(client, CLUSTER_QUEUES)
+        self.priority_classes: Informer[Object] = Informer(client, PRIORITYCLASSES)
         self.namespaces: Informer[Object] = Informer(client, NAMESPACES)
         self.managed = Managed(self._labels, self._queue_names, everywhere=everywhere)
 
@@ -63,7 +66,7 @@ class Sight:
                 group.create_task(each.run())
 
     def _all(self) -> tuple[Informer[Any], ...]:
-        return self.queues, self.cluster_queues, self.namespaces
+        return self.queues, self.cluster_queues, self.priority_classes, self.namespaces
 
     def _labels(self, namespace: str) -> dict[str, str]:
         found = self.namespaces.get(namespace)
