@@ -11,22 +11,18 @@ import pytest
 from tests.controller.house import House
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.kube import resources as r
-from tidegate.kube.client import Client, StatusError
+from tidegate.kube.client import StatusError
 from tidegate.kube.wire import Object
 
 Json = Any
 
 
 @pytest.fixture
-async def house(client: Client) -> AsyncIterator[House]:
-    house = House(client)
-    await house.open()
-    await house.furnish()
-    house.start()
-    yield house
-    await house.close()
+async def classes(house: House) -> AsyncIterator[None]:
+    """Runtime classes are everybody's: the one of a test is named as its namespace, and goes with it."""
+    yield
     with contextlib.suppress(StatusError):
-        await client.delete(r.RUNTIMECLASSES, house.namespace)
+        await house.client.delete(r.RUNTIMECLASSES, house.namespace)
 
 
 def container(name: str, **resources: Json) -> Json:
@@ -65,6 +61,7 @@ async def test_who_waits_asks_for_what_a_limit_range_says_by_then(house: House) 
     await house.see(WORKLOADS, "job-big", lambda obj: requests(obj) == {"cpu": "11"})
 
 
+@pytest.mark.usefixtures("classes")
 async def test_the_overhead_of_a_runtime_class_counts(house: House) -> None:
     fixed = {"cpu": "250m"}
     await house.client.create(

@@ -162,16 +162,18 @@ class Operator:
         self._changes.wake()
         return _RETRY_S
 
+    async def _keep_quotas(self) -> None:
+        again_in = 2 * _RETRY_S  # Where the server gives no answer; somebody else's write is over soon.
+        try:
+            again_in = 0 if all([await self._tree.keep(), await self._quotas.keep()]) else _SOON_S
+        finally:
+            if again_in:
+                asyncio.get_running_loop().call_later(again_in, self._changes.mark_quotas)
+
     async def _cycle(self, dirty: set[Key], applications: list[Object], waiting: set[Key]) -> float | None:
         if self._changes.quotas:
             self._changes.quotas, self._reporting.due = False, True
-            try:
-                kept = all([await self._tree.keep(), await self._quotas.keep()])
-            except (OSError, StatusError):
-                asyncio.get_running_loop().call_later(2 * _RETRY_S, self._changes.mark_quotas)
-                raise
-            if not kept:
-                asyncio.get_running_loop().call_later(_SOON_S, self._changes.mark_quotas)
+            await self._keep_quotas()
         began, now = asyncio.get_running_loop().time(), int(self._clock())
         self._describing.begin(applications, waiting)
         if self._changes.config:
