@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from operator import add
 
 from tidegate.model.kinds.workload import WaitingReason
@@ -51,21 +51,30 @@ def _in_line(cycle: Cycle, queue: TreeNode) -> Iterator[Waiting]:
     places = sorted((row.rank, place) for row in cycle.line.rows(queue) for place in row.in_order())
     ahead = {place: number for number, (_, place) in enumerate(places)}
     for row in cycle.line.rows(queue):
-        known: Waiting | None = None
+        known: dict[Hashable, Waiting] = {}
         for place in row.in_order():
             ask = Ask(row, place)
             holding = cycle.books.holdings.get(ask.name)
+            blocks = blocker is not None and blocker.row is row and blocker.place == place
             # Growth beside what a workload already has may be impossible for one and not for another of its row.
-            if known is None or not row.kind.is_floor:
-                known = _why(cycle, ask, blocker, holding)
-            yield known.told_to(ask.name, ahead[place])
+            like = blocks if row.kind.is_floor else (blocks, *_beside(ask, holding))
+            if like not in known:
+                known[like] = _why(cycle, ask, None if blocks else blocker, holding)
+            yield known[like].told_to(ask.name, ahead[place])
+
+
+def _beside(ask: Ask, holding: Holding | None) -> tuple[Hashable, ...]:
+    """What of a workload makes a difference to why it waits for more."""
+    assert holding is not None
+    assert ask.pod_set is not None
+    return holding.need(), holding.workload.pod_sets[ask.pod_set].name
 
 
 def _why(cycle: Cycle, ask: Ask, blocker: Ask | None, holding: Holding | None) -> Waiting:
     alone = why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
     if alone.reason is not WaitingReason.WAITING_FOR_QUOTA:
         return alone  # It can never fit, whoever is before it.
-    if blocker is not None and not ask.row.failed and (blocker.row, blocker.place) != (ask.row, ask.place):
+    if blocker is not None and not ask.row.failed:
         return behind(ask, holding, blocker.name)
     held_for = cycle.held_room.in_the_way_of(ask)
     return alone if held_for is None else behind(ask, holding, held_for)
