@@ -91,6 +91,33 @@ async def defined(client: Client, resource: Resource[Object]) -> AsyncIterator[N
         await client.delete(r.CRDS, name)
 
 
+@asynccontextmanager
+async def undefined(client: Client, resource: Resource[Object]) -> AsyncIterator[None]:
+    """Without a kind that other tests of this server may have defined, and left for each other."""
+    name = f"{resource.plural}.{resource.group}"
+    try:
+        found = await client.get(r.CRDS, name)
+    except StatusError as none:
+        assert none.code == 404
+        yield
+        return
+    await client.delete(r.CRDS, name)
+    await Stage(client).until(lambda: gone(client, name))
+    try:
+        yield
+    finally:
+        kept = {field: found["metadata"].get(field) or {} for field in ("name", "labels", "annotations")}
+        await client.create(r.CRDS, {"metadata": kept, "spec": found["spec"]})
+
+
+async def gone(client: Client, name: str) -> bool:
+    try:
+        await client.get(r.CRDS, name)
+    except StatusError as none:
+        return none.code == 404
+    return False
+
+
 async def made(platform: Stage, name: str, *, dry_run: bool = True) -> Object:
     body = {"metadata": {"name": name}, "spec": {"template": {"spec": POD}}}
     return await platform.client.create(r.JOBS, body, platform.namespace, dry_run=dry_run)
@@ -128,6 +155,7 @@ async def test_rules_that_cannot_be_read_leave_the_last_good_ones(platform: Stag
 async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(
     platform: Stage, client: Client, replica: Replica
 ) -> None:
+    """That the server has no PodGroup was waited for in vain where another test had left their definition there."""
     await say(replica, client, rules(platform.namespace, "volcano"))
     await in_force(client, platform.namespace)
 
@@ -139,7 +167,8 @@ async def test_what_belongs_beside_it_is_made_and_a_dry_run_makes_nothing(
         await client.delete(r.JOBS, "none", platform.namespace)
         return False
 
-    await platform.until(refused)
+    async with undefined(client, POD_GROUPS):
+        await platform.until(refused)
     async with defined(client, POD_GROUPS):
 
         async def accepted() -> bool:
