@@ -9,6 +9,7 @@ import contextlib
 import json
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,11 +19,14 @@ from benchmarks import http
 from benchmarks.load import spread
 from benchmarks.operator import kueue, ours
 from benchmarks.operator.mix import SHAPES, Arrival, arrivals
-from benchmarks.operator.words import Conditions, Status
+from benchmarks.operator.words import Status
 
 Json = Any
 WORDS = {"tidegate": ours.WORDS, "kueue": kueue.WORDS}
 CLIENTS = 32
+SOON_S = 0.02
+Then = Callable[[bool], None]
+"""Hears whether a write was taken; it is not where something else was written meanwhile."""
 MERGE = "application/merge-patch+json"
 
 
@@ -58,9 +62,9 @@ class World:
         self.evictions = 0
         self._running: dict[str, asyncio.TimerHandle] = {}
         self._stopped: set[str] = set()
-        self._versions: dict[str, int] = {}
+        self._known: dict[str, _Workload] = {}
         self._newest = self._watches = 0
-        self._writes: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        self._writes: asyncio.Queue[tuple[str, bytes, Then | None]] = asyncio.Queue()
         self._rest = b""
         self.done = asyncio.Event()
         self.errors: list[str] = []
@@ -105,14 +109,14 @@ class World:
 
     def _create(self, one: Arrival) -> None:
         body = json.dumps(self._words.body(one)).encode()
-        self._writes.put_nowait((one.name, http.request("POST", self._words.path, self.spec["token"], body)))
+        self._writes.put_nowait((one.name, http.request("POST", self._words.path, self.spec["token"], body), None))
 
     async def _write(self) -> None:
-        """What is not taken (a conflict, a connection that ended) is said again: a Workload whose end got lost would
-        keep its quota for ever."""
+        """What is not taken (a connection that ended) is said again: a Workload whose end got lost would keep its quota
+        for ever. Of a conflict whoever said it is told."""
         connection = None
         while True:
-            name, request = await self._writes.get()
+            name, request, then = await self._writes.get()
             if name:
                 self.created.setdefault(name, time.perf_counter())
             try:
@@ -122,10 +126,12 @@ class World:
                 status, answer = await connection.send(request), bytes(connection.body[:300])
             except (OSError, EOFError) as lost:
                 connection, status, answer = None, 0, repr(lost).encode()
-            if status >= 300 or not status:
+            if then is not None and (status == 409 or 0 < status < 300):
+                then(status < 300)
+            elif status >= 300 or not status:
                 self.errors.append(f"{status} {answer!r}")
                 if b"AlreadyExists" not in answer:
-                    self._writes.put_nowait((name, request))
+                    self._writes.put_nowait((name, request, then))
             self._writes.task_done()
 
     def _heard(self, data: bytes) -> None:
@@ -141,10 +147,9 @@ class World:
         name, version = workload.metadata.name, int(workload.metadata.resource_version)
         self._newest = max(self._newest, version)
         one = self.left.get(name)
-        # Who acted on what was so a while ago would end one that was evicted meanwhile, with the quota it had then.
-        if one is None or version <= self._versions.get(name, 0):
+        if one is None or (name in self._known and version <= int(self._known[name].metadata.resource_version)):
             return
-        self._versions[name] = version
+        self._known[name] = workload
         state = self._words.state(workload.status)
         if state != "Evicted":
             self._stopped.discard(name)
@@ -154,33 +159,51 @@ class World:
             if self.spec["operation"] == "burst":
                 self._over(name)
                 return
-            loop = asyncio.get_running_loop()
-            self._running[name] = loop.call_later(one.shape.runs_s, self._finish, name, workload.status.conditions)
+            self._running[name] = asyncio.get_running_loop().call_later(one.shape.runs_s, self._finish, name)
         elif state == "Evicted":
-            self._stop(name, workload.status.conditions)
+            if name in self._running:
+                self.evictions += 1
+                self._running.pop(name).cancel()
+            self._stop(name)
 
-    def _stop(self, name: str, conditions: Conditions) -> None:
-        if name in self._running:
-            self.evictions += 1
-            self._running.pop(name).cancel()
-        if self._words.let_go is not None and name not in self._stopped:
-            self._stopped.add(name)
-            self._say(name, self._words.let_go(conditions))
+    def _stop(self, name: str) -> None:
+        """It has stopped after it was evicted, where that is for whoever runs it to say."""
+        status = self._known[name].status
+        if self._words.let_go is None or name in self._stopped or self._words.state(status) != "Evicted":
+            return
+        self._stopped.add(name)
 
-    def _finish(self, name: str, conditions: Conditions) -> None:
-        """It has ended, as Kueue's runner says it."""
+        def told(taken: bool) -> None:
+            if not taken:
+                self._stopped.discard(name)
+                asyncio.get_running_loop().call_later(SOON_S, self._stop, name)
+
+        self._say(name, self._words.let_go(status.conditions), told)
+
+    def _finish(self, name: str) -> None:
+        """It has ended, as Kueue's runner says it; unless it was evicted meanwhile."""
+        if name not in self._running:
+            return
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         ended = {"type": "Finished", "status": "True", "reason": "ByTest", "message": "", "lastTransitionTime": now}
-        self._say(name, {"conditions": [*conditions, ended]})
-        self._over(name)
 
-    def _say(self, name: str, status: Json) -> None:
-        body = msgspec.json.encode({"status": status})
+        def told(taken: bool) -> None:
+            if taken:
+                self._over(name)
+            else:
+                asyncio.get_running_loop().call_later(SOON_S, self._finish, name)
+
+        self._say(name, {"conditions": [*self._known[name].status.conditions, ended]}, told)
+
+    def _say(self, name: str, status: Json, then: Then) -> None:
+        """Of what is known of it now: what was so a while ago would give one that was evicted its quota back."""
+        version = {"resourceVersion": self._known[name].metadata.resource_version}
+        body = msgspec.json.encode({"metadata": version, "status": status})
         path = f"{self._words.path}/{name}/status"
-        self._writes.put_nowait(("", http.request("PATCH", path, self.spec["token"], body, MERGE)))
+        self._writes.put_nowait(("", http.request("PATCH", path, self.spec["token"], body, MERGE), then))
 
     def _over(self, name: str) -> None:
-        del self.left[name]
+        self.left.pop(name, None)
         if not self.left:
             self.done.set()
 
