@@ -9,7 +9,7 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -56,7 +56,9 @@ class Cycle:
         self.stepped_aside: dict[str, Holding] = {}
         """Workloads that something was taken from, if only for a moment: they ask again in the next pass."""
         self.held_room = HeldRoom(self.draft, empty)
-        self._waits = False
+        self._in_vain: dict[str, str] = {}
+        """Workloads for which no room is made, and who would have it at once."""
+        self._waits = self._withdrew = False
         self._granted: set[TreeNode] = set()
         self._grown: set[TreeNode] = set()
         self._taken = 0
@@ -94,7 +96,7 @@ class Cycle:
             self._pass()
             unsettled = (self._waits or self.stepped_aside) and self._unsettles()
             # Who deserves what is left comes before those it was taken from.
-            if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed():
+            if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed(self.draft.taken):
                 continue
             if self._gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
                 break
@@ -102,13 +104,30 @@ class Cycle:
 
     def _pass(self) -> None:
         self._waits, self._granted, self._grown, self._taken = False, set(), set(), len(self.draft.taken)
+        self._withdrew = False
         while ask := self.line.next():
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
-            elif placement := make_room(ask, self.draft, self.empty):
+            elif ask.name not in self._in_vain and (placement := make_room(ask, self.draft, self.empty)):
                 self.grant(ask, placement, held=True)
             else:
+                for holding, floor in self.draft.in_vain.items():
+                    self._withdraw(holding, ask, floor=floor)
                 self.wait(ask)
+            for holding in self.draft.returned:
+                self._step_aside(holding)
+            self.draft.returned.clear()
+            self.draft.in_vain.clear()
+
+    def _withdraw(self, holding: Holding, ask: Ask, *, floor: bool) -> None:
+        """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and no
+        more room is made for it while the ask waits."""
+        name = holding.workload.name
+        self._in_vain[name] = ask.name
+        self.draft.withdraw(holding, floor=floor)
+        self._give_back_what_was_not_needed(self.draft.taken_for(name))
+        self._step_aside(holding)
+        self._withdrew = True
 
     def _ask_again(self) -> None:
         """Whoever lost something above the floor may ask for more, if there is room after all; and who lost a floor
@@ -125,7 +144,9 @@ class Cycle:
     def _unsettles(self) -> bool:
         """Whether a pass took something, or gave something that somebody who waits may now take: of a node that holds
         more than it deserves, or of somebody behind them in their own Queue."""
-        if len(self.draft.taken) > self._taken or any(map(self._may_take_within, self.line.set_aside_rows)):
+        if self._withdrew or len(self.draft.taken) > self._taken:
+            return True
+        if any(map(self._may_take_within, self.line.set_aside_rows)):
             return True
         holds_more = self.draft.above.holds_more
         above = (holds_more(node) for queue in self._granted for node in queue.path if node.parent)
@@ -145,11 +166,11 @@ class Cycle:
         due = self.draft.deserved.share(row.queue)
         return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 
-    def _give_back_what_was_not_needed(self) -> bool:
+    def _give_back_what_was_not_needed(self, of: Collection[Taken]) -> bool:
         """Of what was taken for one, or had to go, what was taken later for another may have been enough for both. Who
         is least above what their queue deserves gets theirs back first: the order of victims, the other way round."""
         given_back = False
-        newest_first = list(self.draft.taken)[::-1]
+        newest_first = list(of)[::-1]
         for taken in sorted(newest_first, key=self._above):
             queue = taken.holding.queue
             instead = self._got_instead(taken)
@@ -163,7 +184,7 @@ class Cycle:
                 self.draft.take_again(taken)
                 self.draft.put_back(taken.holding, given_up)
             else:
-                self.line.changed(queue)
+                self._step_aside(taken.holding)
                 given_back = True
         return given_back
 
@@ -215,6 +236,7 @@ class Cycle:
         self._granted.add(ask.queue)
         if not ask.kind.is_floor:
             self._grown.add(ask.queue)
+        self._in_vain = {name: asker for name, asker in self._in_vain.items() if asker != ask.name}
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)
@@ -247,7 +269,7 @@ class Cycle:
         self.draft.ledger.nothing_is_fresh()
 
     def _step_aside(self, holding: Holding) -> None:
-        """Whoever something was taken from does not ask again in this pass."""
+        """Whoever something was taken from, or given back to, does not ask again in this pass."""
         self.stepped_aside[holding.workload.name] = holding
         self.line.leave(holding.workload)
         if holding.queue is not None:

@@ -57,6 +57,11 @@ class Draft:
         self.gave_way: dict[str, int] = {}
         """Workloads something was taken from, and how often: they ask again in the next cycle, not in this one."""
         self.touched: dict[str, Holding] = {}
+        self.in_vain: dict[Holding, bool] = {}
+        """Those for whom others gave what somebody may take from them at once, and may not take from those others; and
+        whether that is their floor."""
+        self.returned: dict[Holding, None] = {}
+        """Those who have again what they had given for somebody who lost it."""
 
     def grant(self, holding: Holding, placement: Placement, *, held: bool = False) -> None:
         """Give pods; `held`: they start once those that give way are gone."""
@@ -122,6 +127,18 @@ class Draft:
         if not self.gave_way[name]:
             del self.gave_way[name]
 
+    def withdraw(self, holding: Holding, *, floor: bool) -> None:
+        """What this very plan gave a workload it does not get: all of it, or what is above its floor."""
+        for index, pod_set in enumerate(holding.workload.pod_sets):
+            most = holding.count(index) if floor else holding.surplus(index)
+            for flavor, count in sorted(holding.granted[index].items()):
+                given = min(most, count - pod_set.granted.get(flavor, 0))
+                if given > 0:
+                    self.give_up(holding, [(index, flavor, given)])
+                    most -= given
+        if floor and holding.workload.admitted_at is None:
+            holding.admitted = False
+
     def give_up(self, holding: Holding, pods: Iterable[tuple[int, str, int]]) -> tuple[Pods, ...]:
         """Some pods are not held any more."""
         return tuple(self._take(holding, index, flavor, count) for index, flavor, count in pods)
@@ -147,14 +164,17 @@ class Draft:
         if name not in self.gave_way:
             return
         given = [taken for taken in self.taken if taken.holding is holding]
-        # What it took again of its own is not lost, if it took it from whom it was lost to and from nobody else.
         lost = next((taken for taken in given if taken.needed_by != name), given[0])
-        needed_by = lost.needed_by if lost.needed_by != name else lost.asked_by
-        for taken in self.taken_for(name):
-            if taken.holding is not holding:
-                self._give_for(taken, needed_by)
-                if needed_by is None:
+        if lost.needed_by != name:
+            for taken in self.taken_for(name):
+                self._give_for(taken, lost.needed_by)
+                if lost.needed_by is None:
                     taken.rule = lost.rule
+            return
+        # It took its own again. That is not lost; but what others gave for it is, to whom its own had been.
+        for taken in self.taken_for(name):
+            if taken.holding.workload.name not in (name, lost.asked_by):
+                self._give_for(taken, lost.asked_by)
 
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
@@ -204,11 +224,16 @@ def _need(holding: Holding, pods: Iterable[Pods]) -> Need:
     return total(axes.pods(pod_sets[some.index].requests, some.flavor, some.count) for some in pods)
 
 
+def total_of(taken: Taken) -> Need:
+    """All that was taken."""
+    return _need(taken.holding, taken.pods)
+
+
 def _covering(need: Need, given: Iterable[Taken]) -> Iterator[Taken]:
     """The first of these that are as much together."""
     left = dict(need)
     for taken in given:
-        gives = [(axis, amount) for axis, amount in _need(taken.holding, taken.pods) if left.get(axis, 0) > 0]
+        gives = [(axis, amount) for axis, amount in total_of(taken) if left.get(axis, 0) > 0]
         if gives:
             yield taken
         for axis, amount in gives:

@@ -33,7 +33,8 @@ from tidegate.scheduler.line.fit import in_one_flavor_each
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.books import Books
-from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.room.draft import Draft, Taken, total_of
+from tidegate.scheduler.room.inherited import Inherited
 from tidegate.scheduler.room.victims import Victims
 from tidegate.scheduler.room.ways import ways
 from tidegate.scheduler.tree.cells import Need
@@ -133,16 +134,23 @@ def _taken_in_order(
 
 def _keep_what_is_needed(ask: Ask, draft: Draft, placement: Placement, rights: _Rights, taken: list[Taken]) -> bool:
     """Give back, in reverse order, what was not needed in the end."""
-    needed = taken[-1:]
+    needed, wanted = taken[-1:], (ask.queue, placement.need)
     for unit in reversed(taken[:-1]):
         needed.append(unit)
         if unit.evicts or unit.holding.admitted:
             draft.undo(needed.pop())
-            if not draft.ledger.fits(ask.queue, placement.need, held=True):
+            if not draft.ledger.fits(*wanted, held=True):
                 needed.append(draft.take_again(unit))
             else:  # It may have been what entitled the asker to more of others.
                 rights.look_again(unit)
-    return all(map(rights.may_take_of, needed)) or _put_back(needed[::-1], draft)
+    inherited = Inherited(draft, ask.name, needed)
+    if inherited and inherited.give_back_what_is_not_needed(lambda: draft.ledger.fits(*wanted, held=True)):
+        rights.look()
+    if all(map(rights.may_take_of, needed)) and inherited.is_taken_by_right(rights.permit_again):
+        inherited.settle()
+        return True
+    inherited.forget()
+    return _put_back(needed[::-1], draft)
 
 
 def _put_back(taken: list[Taken], draft: Draft) -> Literal[False]:
@@ -244,6 +252,11 @@ class _Rights:
         """Whether it stays at or below what it deserves, of what it shares with who gave."""
         queue = taken.holding.queue
         return queue is None or all(node in self.modest for node in self.ask.queue.meets(queue))
+
+    def permit_again(self, taken: Taken) -> Rule | None:
+        """By which rule something could be taken that was taken for somebody else, if by any."""
+        rule = self.permit(taken.holding, total_of(taken), taken.evicts) if taken.holding.queue else taken.rule
+        return rule if rule is None or self.may_take_of(taken) else None
 
     def _within(self, holding: Holding, floor: bool) -> Rule | None:
         if not self.ask.kind.is_floor:

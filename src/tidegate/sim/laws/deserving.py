@@ -8,6 +8,7 @@ taken from others could have stayed where it was.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator
 
 from tidegate.scheduler import Eviction, PodSet, Rule, Shrink
@@ -92,13 +93,21 @@ class _WithoutSome:
         self.accounts = accounts
         self.held = held
         self.deserves = deserved_share(place, accounts)
-        self.new = {
-            grant.workload: {name: dict(counts) for name, counts in grant.pods.items()}
-            for grant in accounts.plan.grants
-            if _is_below(place, grant.workload, accounts)
-        }
+        self.new: dict[str, dict[str, dict[str, int]]] = {}
         """By workload, pod set and flavor: pods of the Plan that are still thought to be granted."""
+        self.without: Counter[tuple[str, str]] = Counter()
+        """By workload and pod set: those that are not."""
         self._seen: set[str] = set()
+        for grant in accounts.plan.grants:
+            self._look_at(grant.workload, grant.pods)
+        for shrink in accounts.plan.shrinks:
+            self._look_at(shrink.workload, _regained(shrink, accounts))
+
+    def _look_at(self, name: str, pods: Pods) -> None:
+        if _is_below(self.place, name, self.accounts):
+            mine = self.new.setdefault(name, {})
+            for pod_set, counts in pods.items():
+                mine[pod_set] = {**mine.get(pod_set, {}), **counts}
 
     def is_within(self) -> bool:
         """Whether the place holds what it deserves, without some that nothing was taken for."""
@@ -120,6 +129,7 @@ class _WithoutSome:
         for pod_set, by_flavor in ask.items():
             for flavor, count in by_flavor.items():
                 self.new[name][pod_set][flavor] += sign * count
+                self.without[name, pod_set] -= sign * count
 
     def _something_could_stay(self) -> bool:
         return any(
@@ -142,9 +152,14 @@ class _WithoutSome:
 
     def _above_the_floor(self, name: str, pod_set: PodSet) -> int:
         granted = sum(self.accounts.granted[name].get(pod_set.name, {}).values())
-        plan = next(grant for grant in self.accounts.plan.grants if grant.workload == name)
-        given_up = sum(plan.pods.get(pod_set.name, {}).values()) - sum(self.new[name].get(pod_set.name, {}).values())
-        return granted - given_up - pod_set.least
+        return granted - self.without[name, pod_set.name] - pod_set.least
+
+
+def _regained(shrink: Shrink, accounts: Accounts) -> Pods:
+    """Pods of a workload that were taken and given again, to it that lost others: only their number is told."""
+    most = sum(cause.pods for cause in shrink.causes) - sum(sum(counts.values()) for counts in shrink.pods.values())
+    has = accounts.granted[shrink.workload]
+    return {name: {flavor: min(most, count) for flavor, count in has[name].items()} for name in shrink.pods}
 
 
 def _first_of(flavor: str, counts: dict[str, int], pods: int) -> dict[str, int]:
