@@ -63,6 +63,7 @@ class HeldRoom:
             self._reserve(hold, -1)
         queues = [hold.ask.queue for hold in self._holds]
         self._holds.clear()
+        self._complete.clear()
         return queues
 
     def in_the_way_of(self, ask: Ask) -> str | None:
@@ -111,7 +112,7 @@ class HeldRoom:
         ending = sorted(
             (end, other.workload.name)
             for other in self.draft.books.below(queue.path[-1])
-            if other.admitted and (end := other.workload.ends_by) is not None
+            if (end := other.ends_by) is not None
         )
         ended: list[tuple[TreeNode, Need]] = []
         found = None
