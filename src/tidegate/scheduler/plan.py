@@ -117,6 +117,8 @@ class Standing(Struct, frozen=True, kw_only=True, gc=False):
     admitted: int
     short_of_guarantees: Flavored = NO_AMOUNTS
     """At a root: by how much the guarantees below it exceed its capacity."""
+    wants_more: bool = False
+    """Of a Queue: whether anybody of it waits for something."""
 
 
 class Plan(Struct, frozen=True, kw_only=True, gc=False):
@@ -127,7 +129,9 @@ class Plan(Struct, frozen=True, kw_only=True, gc=False):
     evictions: tuple[Eviction, ...] = ()
     starts: tuple[Start, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    """Of everybody who waits, where a report was asked for."""
+    """Of everybody who waits, where their reasons were asked for."""
+    says_why: bool = False
+    """Whether they were."""
     standings: Mapping[str, Standing] = NO_ENTRIES
     """By node: ClusterQueues by name, Queues by namespace/name; where a report was asked for."""
     unknown_policies: tuple[str, ...] = ()

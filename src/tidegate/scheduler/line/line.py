@@ -185,6 +185,10 @@ class Line:
 
     # ── who stands where ──
 
+    def somebody_asks(self, queue: TreeNode) -> bool:
+        """Whether anybody of a Queue stands in line."""
+        return bool(self._rows.of(queue))
+
     def rows(self, queue: TreeNode) -> Iterator[Row]:
         """The rows of a Queue that somebody stands in, in order."""
         return iter(sorted(self._rows.of(queue), key=order))

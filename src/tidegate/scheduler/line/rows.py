@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
@@ -50,7 +50,7 @@ class Rows:
         """Where asks of this kind stand, if anybody does."""
         return self._rows[queue.index].get(kind)
 
-    def of(self, queue: TreeNode) -> Iterable[Row]:
+    def of(self, queue: TreeNode) -> Collection[Row]:
         """Those of a Queue, in no order."""
         return self._rows[queue.index].values()
 

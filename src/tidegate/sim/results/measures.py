@@ -128,7 +128,7 @@ def _below_deserved(queue: str, history: History) -> tuple[int, int]:
     short = wanted = 0
     for sample, seconds in history.spans():
         standing = sample.standings.get(queue)
-        if standing is not None and queue in sample.waiting:
+        if standing is not None and standing.wants_more:
             wanted += seconds
             held, due = (dominant(one.total(), sample.capacity) for one in (standing.allocated, standing.deserved))
             short += seconds if held < due else 0
@@ -138,7 +138,8 @@ def _below_deserved(queue: str, history: History) -> tuple[int, int]:
 def _fairness(history: History, world: World) -> Fraction | None:
     total, time = Fraction(0), 0
     for sample, seconds in history.spans():
-        index = _jain([_weighted_share(queue, sample, world) for queue in sorted(sample.waiting)])
+        wanting = (queue for queue, standing in sample.standings.items() if standing.wants_more)
+        index = _jain([_weighted_share(queue, sample, world) for queue in wanting])
         if index is not None:
             total += index * seconds
             time += seconds
