@@ -111,12 +111,12 @@ def _choice(told: argparse.Namespace) -> Choice:
 
 async def _check_cluster(client: Client) -> None:
     """One machine has its operator inside, and a second one would be in its way."""
-    version = await client.raw("GET", "/version")
-    if version.get("goVersion") == "none":  # Kubernetes is written in Go; the embedded server says that it is not.
+    from tidegate.controller.bootstrap import is_inside
+
+    if await is_inside(client):
         raise CommandError(
             "This server is one machine's own, made by `tidegate up`: queues are part of it, and there is nothing to "
-            "install. Name a cluster with --context or --kubeconfig. Where it was started with --no-queues, "
-            "`tidegate down` and `tidegate up` give it queues."
+            "install. Name a cluster with --context or --kubeconfig."
         )
 
 
