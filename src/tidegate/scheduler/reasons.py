@@ -6,9 +6,10 @@ from __future__ import annotations
 from tidegate.model.flavored import Flavored
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.model.quantity import Quantity
-from tidegate.scheduler.line.asks import Ask, Row, hosting
+from tidegate.scheduler.line.asks import Ask, Row
 from tidegate.scheduler.line.fit import in_one_flavor_each, place
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import hosting
 from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.tree.cells import Cells, flavored
 from tidegate.scheduler.tree.flavors import Flavors, Hosting
@@ -19,7 +20,7 @@ def why_it_waits(ask: Ask, holding: Holding | None, ledger: Ledger, empty: Ledge
     """The reason of an ask for which there is no room and none can be made."""
     row = ask.row
     pod_set = pod_set_of(ask, holding)
-    if not all(row.hosts):
+    if not all(row.shape.hosts):
         too_large = _too_large(row, ledger.tree.flavors)
         reason = WaitingReason.EXCEEDS_QUOTA if too_large else WaitingReason.NO_MATCHING_FLAVOR
         return Waiting(workload=ask.name, pod_set=pod_set, reason=reason)

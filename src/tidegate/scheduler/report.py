@@ -7,8 +7,9 @@ from operator import add
 
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.scheduler.cycle import Cycle
-from tidegate.scheduler.line.asks import Ask, Row, floor_kind, floor_place, growth
+from tidegate.scheduler.line.asks import Ask, Row, floor_place, growth
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import Shape, floor_kind
 from tidegate.scheduler.plan import Plan, Standing, Waiting
 from tidegate.scheduler.reasons import behind, why_it_waits
 from tidegate.scheduler.snapshot import Workload
@@ -88,13 +89,14 @@ def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
         return
     if not holding.admitted:
         if holding.workload.admitted_at is None:
-            ask = Ask(Row(queue, floor_kind(holding.workload), cycle.books.tree.flavors), floor_place(holding.workload))
+            shape = Shape(floor_kind(holding.workload), queue, cycle.books.tree.flavors)
+            ask = Ask(Row(queue, shape), floor_place(holding.workload))
             yield why_it_waits(ask, None, cycle.draft.ledger, cycle.empty)
         return
     for index in range(len(holding.granted)):
         wanted = growth(holding, index)
         if wanted is not None:
-            ask = Ask(Row(queue, wanted[0], cycle.books.tree.flavors), wanted[1])
+            ask = Ask(Row(queue, Shape(wanted[0], queue, cycle.books.tree.flavors)), wanted[1])
             yield why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
 
 

@@ -106,6 +106,12 @@ class Holding:
         waited = self.since - self.workload.waits_since
         return self.queue is not None and self.queue.patience is not None and waited > self.queue.patience
 
+    @property
+    def ends_by(self) -> Instant | None:
+        """When it has surely ended, if that can be told; also where this very plan admits it."""
+        seconds = self.workload.max_run_seconds
+        return self.since + seconds if self.admitted and seconds is not None else None
+
     def need(self) -> Need:
         """All it holds."""
         assert self.queue is not None

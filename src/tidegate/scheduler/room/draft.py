@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from tidegate.scheduler.fair.deserved import Deserved
-from tidegate.scheduler.line.asks import Placement
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
@@ -33,9 +33,14 @@ class Taken:
     pods: tuple[Pods, ...]
     rule: Rule
     evicts: bool
-    needed_by: str | None = None
+    asked_by: str | None = None
     inherits: tuple[Taken, ...] = ()
     """What others had given for its holder a moment ago: they gave it for whoever takes it now."""
+    needed_by: str | None = field(init=False)
+    """Who has it in the end: at first who asked for it."""
+
+    def __post_init__(self) -> None:
+        self.needed_by = self.asked_by
 
 
 class Draft:
@@ -56,6 +61,8 @@ class Draft:
     def grant(self, holding: Holding, placement: Placement, *, held: bool = False) -> None:
         """Give pods; `held`: they start once those that give way are gone."""
         self.touched[holding.workload.name] = holding
+        if not holding.admitted:
+            holding.since = self.now
         for index, flavor, count in placement.pods:
             waiting = max(0, count - holding.kept(index, flavor)) if held else 0
             self.books.change(holding, index, flavor, count, waiting)
@@ -74,11 +81,16 @@ class Draft:
         self.books.change(holding, index, flavor, 0, -count)
 
     def shrink(
-        self, holding: Holding, pods: Iterable[tuple[int, str, int]], rule: Rule, needed_by: str | None = None
+        self,
+        holding: Holding,
+        pods: Iterable[tuple[int, str, int]],
+        rule: Rule,
+        needed_by: str | None = None,
+        axes: Collection[int] = (),
     ) -> Taken:
-        """Take some pods back."""
+        """Take some pods back, for what they have of these axes."""
         taken = self.give_up(holding, pods)
-        inherits = self._inherited(holding, taken, needed_by)
+        inherits = self._inherited(holding, taken, needed_by, axes)
         return self._record(Taken(holding, taken, rule, False, needed_by, inherits))
 
     def evict(self, holding: Holding, rule: Rule, needed_by: str | None = None) -> Taken:
@@ -91,7 +103,7 @@ class Draft:
         ]
         taken = self.give_up(holding, counts)
         holding.admitted = False
-        inherits = self._inherited(holding, taken, needed_by)
+        inherits = self._inherited(holding, taken, needed_by, ())
         return self._record(Taken(holding, taken, rule, True, needed_by, inherits))
 
     def undo(self, taken: Taken) -> None:
@@ -134,26 +146,30 @@ class Draft:
         name = holding.workload.name
         if name not in self.gave_way:
             return
-        # What it took again of its own is not lost.
-        lost = next((taken for taken in self.taken if taken.holding is holding and taken.needed_by != name), None)
-        if lost is None:
-            return
+        given = [taken for taken in self.taken if taken.holding is holding]
+        # What it took again of its own is not lost, if it took it from whom it was lost to and from nobody else.
+        lost = next((taken for taken in given if taken.needed_by != name), given[0])
+        needed_by = lost.needed_by if lost.needed_by != name else lost.asked_by
         for taken in self.taken_for(name):
-            self._give_for(taken, lost.needed_by)
-            if lost.needed_by is None:
-                taken.rule = lost.rule
+            if taken.holding is not holding:
+                self._give_for(taken, needed_by)
+                if needed_by is None:
+                    taken.rule = lost.rule
 
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
 
-    def _inherited(self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None) -> tuple[Taken, ...]:
+    def _inherited(
+        self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None, axes: Collection[int]
+    ) -> tuple[Taken, ...]:
         """What others gave for the holder of pods that are lost now: all if nothing is left to it, else as much as was
-        lost. Who takes what they gave themselves comes first."""
+        lost of what it was taken for. Who takes what they gave themselves comes first."""
         given = self.taken_for(holding.workload.name)
         if holding.admitted and given:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
-            given = list(_covering(_need(holding, lost), given))
+            wanted = tuple((axis, amount) for axis, amount in _need(holding, lost) if axis in axes)
+            given = list(_covering(wanted, given))
         for other in given:
             self._give_for(other, needed_by)
         return tuple(given)

@@ -9,8 +9,9 @@ a stream of small jobs could keep a large gang waiting for ever.
 
 from __future__ import annotations
 
-from tidegate.scheduler.line.asks import Ask, Placement
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.fit import in_one_flavor_each, place
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.snapshot import Instant
 from tidegate.scheduler.tree.cells import Need
@@ -62,6 +63,7 @@ class HeldRoom:
             self._reserve(hold, -1)
         queues = [hold.ask.queue for hold in self._holds]
         self._holds.clear()
+        self._complete.clear()
         return queues
 
     def in_the_way_of(self, ask: Ask) -> str | None:
@@ -110,7 +112,7 @@ class HeldRoom:
         ending = sorted(
             (end, other.workload.name)
             for other in self.draft.books.below(queue.path[-1])
-            if other.admitted and (end := other.workload.ends_by) is not None
+            if (end := other.ends_by) is not None
         )
         ended: list[tuple[TreeNode, Need]] = []
         found = None

@@ -84,7 +84,7 @@ class Victims:
         for unit in surplus_units(holding):
             rule = self._permit(holding, _need(holding, unit), wanted, refused, floor=False)
             if rule is not None:
-                return self.draft.shrink(holding, unit, rule, self.needed_by)
+                return self.draft.shrink(holding, unit, rule, self.needed_by, wanted)
         return None
 
     def _evict(self, holding: Holding, wanted: set[int], refused: set[Hashable]) -> Taken | None:

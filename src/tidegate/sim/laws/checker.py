@@ -10,8 +10,9 @@ from tidegate.sim.laws.accounts import Accounts, takings
 from tidegate.sim.laws.answers import everybody_is_answered
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import law_1
+from tidegate.sim.laws.deserving import law_3
 from tidegate.sim.laws.quota import QuotaTree
-from tidegate.sim.laws.taking import MAKES_ROOM, law_2, law_3
+from tidegate.sim.laws.taking import MAKES_ROOM, law_2
 
 
 class LawChecker:
@@ -35,8 +36,9 @@ class LawChecker:
         """What is wrong with a Plan for this Snapshot."""
         accounts = Accounts.of(snapshot, plan, self._tree_of(snapshot))
         yield from law_1(accounts)
-        yield from law_2(accounts, held_for=_lost_patience(snapshot, now))
-        yield from law_3(accounts)
+        held = {name for one in _lost_patience(snapshot, now) for pods in one.pod_sets for name in pods.requests}
+        yield from law_2(accounts, held)
+        yield from law_3(accounts, held)
         yield from self._law_4(plan)
         yield from everybody_is_answered(accounts)
 

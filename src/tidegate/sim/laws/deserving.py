@@ -1,0 +1,158 @@
+"""Law 3: making room across queues takes nobody below what they deserve, and puts nobody above it.
+
+What an asker's node holds beyond that once a Plan is carried out must have cost nobody anything: it was free, or was
+left of pods and floors that go whole though less of them was needed. That is so if there are asks which the Plan grants
+below the node, whole floors and whole steps, without which the node is within what it deserves and yet nothing that was
+taken from others could have stayed where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from tidegate.scheduler import Eviction, PodSet, Rule, Shrink
+from tidegate.sim.laws.accounts import Accounts, Pods, takings
+from tidegate.sim.laws.breach import Breach
+from tidegate.sim.laws.quota import Place
+from tidegate.sim.laws.taking import ACROSS, WITHIN, deserved_share, needless
+
+
+def law_3(accounts: Accounts, held: Container[str]) -> Iterator[Breach]:
+    """`held`: as for law 2."""
+    for taken in takings(accounts.plan):
+        yield from _is_by_right(taken, accounts)
+    for place in accounts.tree.places.values():
+        yield from _keeps_what_it_deserves(place, accounts)
+    for place, asker in _took_across(accounts):
+        share, deserves = place.share(accounts.after.get(place.name, {})), deserved_share(place, accounts)
+        if share > deserves and not _WithoutSome(place, accounts, held).is_within():
+            why = f"its share becomes {share}, it deserves {deserves}"
+            yield Breach(3, f"{place.name} takes more than it deserves for {asker}: {why}")
+
+
+def _is_by_right(taken: Shrink | Eviction, accounts: Accounts) -> Iterator[Breach]:
+    """Whether a rule that takes from anybody, deserved or not, is true of who lost and for whom."""
+    victim = accounts.workloads[taken.workload]
+    for cause in taken.causes:
+        asker = accounts.workloads.get(cause.needed_by or "")
+        if asker is None:
+            continue
+        if cause.rule is Rule.LOWER_PRIORITY and asker.priority <= victim.priority:
+            yield Breach(3, f"{victim.name} gives way by priority for {asker.name}, whose priority is not higher")
+        if cause.rule in WITHIN and asker.queue != victim.queue:
+            yield Breach(3, f"{victim.name} gives way as if in one Queue for {asker.name}, which is in another")
+
+
+def _keeps_what_it_deserves(place: Place, accounts: Accounts) -> Iterator[Breach]:
+    """Of what was taken by other rights, or for somebody below the place, nothing is counted as lost."""
+    fair: list[Shrink | Eviction] = []
+    other: list[Shrink | Eviction] = []
+    for taken in takings(accounts.plan):
+        if _is_below(place, taken.workload, accounts):
+            across = all(
+                cause.rule is Rule.FAIR_SHARE and not _is_below(place, cause.needed_by, accounts)
+                for cause in taken.causes
+            )
+            (fair if across else other).append(taken)
+    if not fair:
+        return
+    for taken in other:
+        accounts.charge(accounts.after, taken.workload, taken.pods, 1)
+    holds, deserves = place.share(accounts.after.get(place.name, {})), deserved_share(place, accounts)
+    for taken in other:
+        accounts.charge(accounts.after, taken.workload, taken.pods, -1)
+    if holds < deserves:
+        yield Breach(3, f"{place.name} is taken below what it deserves: its share is {holds}, it deserves {deserves}")
+
+
+def _took_across(accounts: Accounts) -> dict[tuple[Place, str], None]:
+    """Places below where their path meets that of somebody who gave, and for whom it was."""
+    found: dict[tuple[Place, str], None] = {}
+    for taken in takings(accounts.plan):
+        theirs = accounts.place_of(taken.workload)
+        shared = set(theirs.path) if theirs is not None else set()
+        for cause in taken.causes:
+            mine = accounts.place_of(cause.needed_by) if cause.rule in ACROSS and cause.needed_by else None
+            for place in mine.path if mine is not None else ():
+                if place not in shared:
+                    found[place, cause.needed_by or ""] = None
+    return found
+
+
+def _is_below(place: Place, workload: str | None, accounts: Accounts) -> bool:
+    queue = accounts.place_of(workload) if workload is not None else None
+    return queue is not None and place in queue.path
+
+
+class _WithoutSome:
+    """A Plan without some of the asks that it grants below a place."""
+
+    def __init__(self, place: Place, accounts: Accounts, held: Container[str]) -> None:
+        self.place = place
+        self.accounts = accounts
+        self.held = held
+        self.deserves = deserved_share(place, accounts)
+        self.new = {
+            grant.workload: {name: dict(counts) for name, counts in grant.pods.items()}
+            for grant in accounts.plan.grants
+            if _is_below(place, grant.workload, accounts)
+        }
+        """By workload, pod set and flavor: pods of the Plan that are still thought to be granted."""
+        self._seen: set[str] = set()
+
+    def is_within(self) -> bool:
+        """Whether the place holds what it deserves, without some that nothing was taken for."""
+        if self.place.share(self.accounts.after[self.place.name]) <= self.deserves:
+            return True
+        if (here := repr(self.new)) in self._seen:
+            return False
+        self._seen.add(here)
+        return any(self._is_within_without(name, ask) for name in self.new for ask in list(self._last_asks(name)))
+
+    def _is_within_without(self, name: str, ask: Pods) -> bool:
+        self._change(name, ask, -1)
+        found = not self._something_could_stay() and self.is_within()
+        self._change(name, ask, 1)
+        return found
+
+    def _change(self, name: str, ask: Pods, sign: int) -> None:
+        self.accounts.charge(self.accounts.after, name, ask, sign)
+        for pod_set, by_flavor in ask.items():
+            for flavor, count in by_flavor.items():
+                self.new[name][pod_set][flavor] += sign * count
+
+    def _something_could_stay(self) -> bool:
+        return any(
+            any(needless(taken, self.accounts, self.held))
+            for taken in takings(self.accounts.plan)
+            if any(cause.rule in ACROSS for cause in taken.causes)
+        )
+
+    def _last_asks(self, name: str) -> Iterator[Pods]:
+        """What a workload may have asked for last: a step of one of its pod sets; when there is no more, its floor."""
+        new, grows = self.new[name], False
+        for pod_set in self.accounts.workloads[name].pod_sets:
+            counts = new.get(pod_set.name, {})
+            growth = min(sum(counts.values()), self._above_the_floor(name, pod_set))
+            for first in (flavor for flavor, count in counts.items() if count and growth > 0):
+                grows = True
+                yield {pod_set.name: _first_of(first, counts, min(growth, pod_set.step))}
+        if not grows and any(map(any, map(dict.values, new.values()))):
+            yield {pod_set: dict(counts) for pod_set, counts in new.items()}
+
+    def _above_the_floor(self, name: str, pod_set: PodSet) -> int:
+        granted = sum(self.accounts.granted[name].get(pod_set.name, {}).values())
+        plan = next(grant for grant in self.accounts.plan.grants if grant.workload == name)
+        given_up = sum(plan.pods.get(pod_set.name, {}).values()) - sum(self.new[name].get(pod_set.name, {}).values())
+        return granted - given_up - pod_set.least
+
+
+def _first_of(flavor: str, counts: dict[str, int], pods: int) -> dict[str, int]:
+    """So many pods, of one flavor before others."""
+    taken: dict[str, int] = {}
+    for one in (flavor, *(other for other in counts if other != flavor)):
+        some = min(counts[one], pods)
+        if some:
+            taken[one] = some
+            pods -= some
+    return taken
