@@ -97,6 +97,8 @@ class Waiting(Struct, frozen=True, kw_only=True, gc=False):
     """What was left there of the resources that lack."""
     behind: str | None = None
     """The workload it may not pass, or for which the room is held."""
+    missing_class: str = ""
+    """The PriorityClass without which its pods would be refused."""
     ahead: int = 0
     until: Instant | None = None
     """When the reason passes by itself."""

@@ -102,6 +102,8 @@ def message(waiting: Waiting) -> str:
             return f"{waiting.at} is held; it goes on when its stop is None again"
         case WaitingReason.NO_QUEUE:
             return "the Queue it names, or the ClusterQueue behind it, does not exist; create it or name another"
+        case WaitingReason.NOT_ALLOWED if waiting.missing_class:
+            return f"there is no PriorityClass {waiting.missing_class}, which it names; create it or name another"
         case WaitingReason.NOT_ALLOWED:
             return "its namespace or its submitter may not use this queue; ask whoever owns the queue"
         case WaitingReason.BACKOFF:

@@ -134,8 +134,8 @@ class Witness:
         pods = self._pods.counted(name)
         if using.granted:
             self._held_at[name] = self._clock()
-        # What was on its way when a grant was taken back may still arrive.
-        since, patience_s = (self._gone_at, _UNHEARD_S) if raw is None else (self._held_at, _UNDER_WAY_S)
+        patience_s = self._patience_s(name)
+        since = self._gone_at if raw is None else self._held_at
         heard = self._clock() - since.get(name, -patience_s) >= patience_s
         stayed = using.staying
         using.look(raw, pods, self._asked(name), now=self._clock(), heard=heard)
@@ -150,11 +150,16 @@ class Witness:
             self._floors(name, raw)
         self._places(name, pods)
 
+    def _patience_s(self, name: str) -> float:
+        """What was on its way when a grant was taken back may still arrive; that people deleted a Workload may not have
+        been heard of for longer."""
+        return _UNHEARD_S if WORKLOADS + name not in self._objects[WORKLOADS] else _UNDER_WAY_S
+
     def _let_go(self, name: str, before: dict[Part, int], after: dict[Part, int]) -> None:
         """A Job is let go, or made larger, with no more than might start."""
         using = self._using[name]
         for part, count in after.items():
-            most = using.might_start(part, self._clock() - _UNDER_WAY_S)
+            most = using.might_start(part, self._clock() - self._patience_s(name))
             if before.get(part, 0) < count and using.useful(part, count) > most:
                 self._say(f"the Job of {name} may make {count} pods of {part}, and {most} might start")
 
