@@ -8,13 +8,15 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
 from tidegate.kube.client import Client
-from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.leases import LeaderElection, LeadershipLost, LedWire, Terms
+from tidegate.kube.resources import LEASES
 from tidegate.kube.wire import Request, Response
 
 QUICK = Terms(duration_s=1, renew_within_s=0.6, retry_s=0.05)
@@ -165,6 +167,24 @@ async def test_an_answer_that_came_while_a_leader_was_busy_counts() -> None:
     async with standing(one):
         await asyncio.wait_for(server.renewed.wait(), 5)
     assert server.asked[:5] == ["GET", "POST", "PUT", "PUT", "PUT"]
+
+
+async def test_nothing_is_written_without_a_lease() -> None:
+    """A process was held up for longer than its lease was good. Which of its tasks came first then was chance: it wrote
+    what it had decided before it found out that another might lead by now."""
+    server, now = LeaseServer(), 1.0
+    one = candidate(server, "one", clock=lambda: now)
+    client = Client(server).over(partial(LedWire, election=one.election))
+    note = {"metadata": {"name": "other", "namespace": "default", "resourceVersion": "1"}, "spec": {}}
+    with pytest.raises(ConnectionAbortedError):
+        await client.update(LEASES, note)
+    async with standing(one):
+        await asyncio.wait_for(one.leads.wait(), 5)
+        assert one.election.is_leader
+        now += QUICK.renew_within_s
+        with pytest.raises(ConnectionAbortedError):
+            await client.update(LEASES, note)
+        assert (await client.get(LEASES, "lock", "default"))["spec"]["holderIdentity"] == "one"
 
 
 async def test_a_silent_holder_is_waited_for_by_our_own_clock_not_by_its_times() -> None:

@@ -20,11 +20,12 @@ from typing import Any
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
 from tidegate.kube.resources import LEASES
-from tidegate.kube.wire import Object
+from tidegate.kube.wire import Object, Request, Response, Transport
 
 _log = logging.getLogger(__name__)
 
 _RELEASE_S = 5.0
+_WRITES = ("POST", "PUT", "PATCH", "DELETE")
 _TURNS = 20
 """Of the loop, at most, until what the socket has is read."""
 
@@ -137,13 +138,17 @@ class LeaderElection:
         return held
 
     async def _take_within(self, within_s: float) -> bool:
-        """An answer that is there counts: whoever leads may be too busy to have read it when the time is up."""
-        taking = asyncio.ensure_future(self._take())
+        """An answer that is there counts: whoever leads may be too busy to have read it when the time is up. It stops
+        well before anybody else begins."""
+        terms, taking = self._terms, asyncio.ensure_future(self._take())
+        until = self._clock() + within_s + (terms.duration_s - terms.renew_within_s) / 4
         try:
             await asyncio.wait((taking,), timeout=max(within_s, 0.001))
             for _ in range(_TURNS):
                 if taking.done():
                     return await taking
+                if self._clock() > until:
+                    break
                 await asyncio.sleep(0)
             raise TimeoutError
         finally:
@@ -230,6 +235,23 @@ class LeaderElection:
             if self._holder() == self._identity:
                 newest = {**self._lease, "spec": {**self._lease["spec"], **gone}}
                 self._lease = await self._client.update(LEASES, newest)
+
+
+class LedWire:
+    """A Transport on which nobody writes but who leads. A process that was held up may find out late that its lease is
+    over: whichever of its tasks comes first then, nothing of it is sent."""
+
+    def __init__(self, wire: Transport, election: LeaderElection) -> None:
+        self._wire = wire
+        self._election = election
+
+    async def send(self, request: Request) -> Response:
+        if request.method in _WRITES and not self._election.is_leader:
+            raise ConnectionAbortedError("the lease is over, and nothing is written without it")
+        return await self._wire.send(request)
+
+    async def close(self) -> None:
+        await self._wire.close()
 
 
 def _micro_time() -> str:

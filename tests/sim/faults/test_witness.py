@@ -356,3 +356,18 @@ def test_a_job_that_is_let_go_by_a_workload_that_people_have_deleted() -> None:
         court.now += later_s
         court.commit(JOBS, JOB)
         assert ("may make 1 pods" in court.found) is is_breach
+
+
+def test_what_runs_counts_as_before() -> None:
+    """A LimitRange was changed, and what ran counted for more, or less, than it was granted."""
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 1))
+    larger = workload("one", 1, 1)
+    larger["spec"]["podSets"][0]["requests"] = {"cpu": "2"}
+    court.commit(WORKLOADS, larger)
+    assert "a/one counted {'cpu': '1'} for a pod of main, and {'cpu': '2'} while it runs" in court.found
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 0))
+    court.commit(WORKLOADS, {**larger, "status": workload("one", 1, 0)["status"]})
+    court.commit(WORKLOADS, larger)
+    assert not court.found, "who waits may ask for something else"

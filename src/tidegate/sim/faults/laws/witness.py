@@ -4,6 +4,7 @@
     2  nothing starts that is not granted: no pod starts and no Job is let go beyond what might start as that was sent
     3  a floor is granted whole or not at all, by the size that was seen
     4  nothing is admitted twice: an admission stands until an eviction, and no place of a QueueJob has two pods
+    5  what is admitted counts what it was admitted with, whatever LimitRanges say by then
 
 Whoever lowers a quota or takes a node away over-commits it, and the operator hears of that when it does. So an amount
 is too much where it *grows* beyond what every configuration of the last while allowed.
@@ -227,6 +228,17 @@ class Witness:
             self.admissions["/".join(key_of(after))] += 1
             if was is not None:
                 self._say(f"{key_of(after)} was admitted at {was} and again at {now}, and not evicted in between")
+        elif before is not None and after is not None and now is not None:
+            self._counts_as_before(before, after)
+
+    # ── law 5 ──
+
+    def _counts_as_before(self, before: Object, after: Object) -> None:
+        counted = {each["name"]: each.get("requests") for each in before["spec"]["podSets"]}
+        for each in after["spec"]["podSets"]:
+            if each.get("requests") != counted.get(each["name"], each.get("requests")):
+                said = f"{counted[each['name']]} for a pod of {each['name']}, and {each.get('requests')} while it runs"
+                self._say(f"{'/'.join(key_of(after))} counted {said}")
 
     def _places(self, name: str, pods: list[Object]) -> None:
         places = Counter(
