@@ -133,12 +133,13 @@ def _may_grant(asked: Attributes) -> bool:
 
 async def beside(plane: ControlPlane) -> None:
     """The operator in the control plane's own process: its kinds and its doors at once, its circle a moment later."""
-    from tidegate.controller.bootstrap import install_kinds, make_default_queue, make_root
+    from tidegate.controller.bootstrap import install_kinds, make_default_queue, make_root, mark_inside
 
     kinds = kinds_in(plane.kubeconfig.with_name("kinds.yaml"))
     await install_kinds(plane.client)
     await make_root(plane.client)
     await make_default_queue(plane.client)
+    await mark_inside(plane.client)
     door = InProcessDoor(plane.store)
     # Before those that judge: they are to see what it made of the object.
     plane.api.admission.plugins.insert(1, door)

@@ -81,6 +81,22 @@ def test_what_is_put_on_a_cluster_is_never_put_on_this_machine_unasked(tmp_path:
         tidegate("down", **home)
 
 
+def test_nothing_is_installed_on_a_machine_of_ones_own(tmp_path: Path) -> None:
+    """Two more operators were put beside the one inside, as pods of an image that no machine has; after two minutes it
+    was said that none was ready."""
+    home = {"HOME": str(tmp_path), "KUBECONFIG": ""}
+    try:
+        assert tidegate("up", **home).returncode == 0
+        own = next(tmp_path.rglob("kubeconfig"))
+        done = tidegate("install", "--kubeconfig", str(own), **home)
+        assert done.returncode == 1
+        assert "there is nothing to install" in done.stderr
+        assert "tidegate-system" not in tidegate("status", "-o", "json", **home).stdout
+        assert tidegate("install", "--dry-run", "--kubeconfig", str(own), **home).returncode == 0
+    finally:
+        tidegate("down", **home)
+
+
 def test_several_who_begin_at_once_make_one_cluster_and_all_are_served(tmp_path: Path) -> None:
     """Who came while another was starting it was told that there is no kubeconfig."""
     command = [sys.executable, "-m", "tidegate", "run", "--cpu", "10m", "--"]

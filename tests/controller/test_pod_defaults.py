@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.controller.house import House
+from tests.local.controllers.stage import runs
 from tidegate.controller.kinds import WORKLOADS
 from tidegate.kube import resources as r
 from tidegate.kube.client import StatusError
@@ -59,6 +60,33 @@ async def test_who_waits_asks_for_what_a_limit_range_says_by_then(house: House) 
     await house.see(WORKLOADS, "job-big", lambda obj: requests(obj) == {"cpu": "10"})
     await limits(house, "2")
     await house.see(WORKLOADS, "job-big", lambda obj: requests(obj) == {"cpu": "11"})
+
+
+async def test_what_runs_counts_what_it_was_admitted_with(house: House) -> None:
+    """A LimitRange was changed, and everything that ran in its namespace counted three times as much: two of three were
+    evicted, for pods that took no more than before. Who is held again asks for what it says by then."""
+    await limits(house, "1")
+    for name in ("a", "b", "c"):
+        await job(house, name, containers=[container("main")])
+        await house.see(r.JOBS, name, lambda job: (job.get("status") or {}).get("active") == 1)
+    await house.act("job-name", runs)
+    await limits(house, "3")
+    await job(house, "later", containers=[container("main")])
+    await house.see(WORKLOADS, "job-later", lambda obj: requests(obj) == {"cpu": "3"})
+    await house.waits("job-later", "WaitingForQuota")
+    # An application that runs is asked for anew whatever the reason, by whoever operates by then.
+    await house.kill()
+    house.start()
+    await house.patch(r.JOBS, "a", {"metadata": {"labels": {"seen": "again"}}})
+    await house.workload("small", 1)
+    await house.state("small", "Admitted", granted=1)
+    for name in ("a", "b", "c"):
+        there = await house.get(WORKLOADS, f"job-{name}")
+        assert requests(there) == {"cpu": "1"}
+        assert there["metadata"]["generation"] == 1
+        assert [each["type"] for each in there["status"]["conditions"]] == ["Admitted"]
+    await house.patch(WORKLOADS, "job-a", {"spec": {"active": False}})
+    await house.see(WORKLOADS, "job-a", lambda obj: requests(obj) == {"cpu": "3"})
 
 
 @pytest.mark.usefixtures("classes")

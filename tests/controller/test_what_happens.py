@@ -46,6 +46,26 @@ async def test_a_cluster_queue_that_is_not_there_is_waited_for(house: House) -> 
     await house.client.delete(CLUSTER_QUEUES, f"{house.namespace}-later")
 
 
+async def test_a_priority_class_that_is_not_there_is_waited_for(house: House) -> None:
+    """A slip in its name: the Job was let go, the server refused its pods, and its quota was kept for ever. What runs
+    goes on when its class is deleted."""
+    name = f"{house.namespace}-urgent"
+    container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
+    pod = {"restartPolicy": "Never", "priorityClassName": name, "containers": [container]}
+    await house.queued_job("slip", 2, template={"spec": pod})
+    waits = await house.waits("job-slip", "NotAllowed")
+    assert name in waits["status"]["waiting"]["message"]
+    await house.workload("other", house.cpu)
+    await house.state("other", "Admitted", granted=house.cpu)
+    await house.client.delete(WORKLOADS, "other", house.namespace)
+    await house.client.create(r.PRIORITYCLASSES, {"metadata": {"name": name}, "value": 5})
+    await house.see(r.JOBS, "slip", lambda job: (job.get("status") or {}).get("active") == 2)
+    await house.client.delete(r.PRIORITYCLASSES, name)
+    await house.workload("after", 1)
+    await house.state("after", "Admitted", granted=1)
+    await house.state("job-slip", "Admitted", granted=2)
+
+
 async def test_a_flavor_that_nobody_describes_is_told(house: House) -> None:
     """A slip in its name, and work ran on any node without a word."""
     flavor = f"{house.namespace}-a10"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
 from tidegate.kube.client import Client
-from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.leases import LeaderElection, LeadershipLost, LedWire, Terms
+from tidegate.kube.resources import LEASES
 from tidegate.kube.wire import Request, Response
 
 QUICK = Terms(duration_s=1, renew_within_s=0.6, retry_s=0.05)
@@ -131,6 +134,57 @@ async def test_who_lost_the_lease_waits_for_it_like_everybody() -> None:
         async with standing(again):
             await asyncio.wait_for(again.leads.wait(), 5)
         assert asyncio.get_running_loop().time() - began >= 1.0
+
+
+@dataclass
+class BusyServer(LeaseServer):
+    """While a renewal is under way, whoever sent it is busy for longer than it waits; the answer is there by then."""
+
+    asked: list[str] = field(default_factory=list)
+    renewed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, request: Request) -> Response:
+        self.asked.append(request.method)
+        if request.method == "PUT":
+            await asyncio.sleep(0)
+            time.sleep(0.1)  # noqa: ASYNC251 - it is the loop that is to be held up
+            for _ in range(5):  # As many turns as it takes to read an answer.
+                await asyncio.sleep(0)
+        answer = await super().send(request)
+        if len(self.writes) > 3:
+            self.renewed.set()
+        return answer
+
+
+async def test_an_answer_that_came_while_a_leader_was_busy_counts() -> None:
+    """The twenty kills for real, on a busy machine: the answer to a renewal was there, and the leader was still reading
+    everything anew as its time was up. It let go, began again, and read everything anew: for minutes nothing was done.
+    And each renewal was two requests, of which a slow server answered one in time."""
+    server = BusyServer()
+    quick = Terms(duration_s=2, renew_within_s=0.05, retry_s=0.01)
+    # By a clock that stands still nothing is ever lost, and what is renewed was answered.
+    one = candidate(server, "one", terms=quick, clock=lambda: 1.0)
+    async with standing(one):
+        await asyncio.wait_for(server.renewed.wait(), 5)
+    assert server.asked[:5] == ["GET", "POST", "PUT", "PUT", "PUT"]
+
+
+async def test_nothing_is_written_without_a_lease() -> None:
+    """A process was held up for longer than its lease was good. Which of its tasks came first then was chance: it wrote
+    what it had decided before it found out that another might lead by now."""
+    server, now = LeaseServer(), 1.0
+    one = candidate(server, "one", clock=lambda: now)
+    client = Client(server).over(partial(LedWire, election=one.election))
+    note = {"metadata": {"name": "other", "namespace": "default", "resourceVersion": "1"}, "spec": {}}
+    with pytest.raises(ConnectionAbortedError):
+        await client.update(LEASES, note)
+    async with standing(one):
+        await asyncio.wait_for(one.leads.wait(), 5)
+        assert one.election.is_leader
+        now += QUICK.renew_within_s
+        with pytest.raises(ConnectionAbortedError):
+            await client.update(LEASES, note)
+        assert (await client.get(LEASES, "lock", "default"))["spec"]["holderIdentity"] == "one"
 
 
 async def test_a_silent_holder_is_waited_for_by_our_own_clock_not_by_its_times() -> None:

@@ -22,9 +22,9 @@ class Both:
     def __init__(self) -> None:
         self.kept = KeepingPlanner()
 
-    def __call__(self, snapshot: Snapshot, now: Instant) -> Plan:
-        afresh = plan(snapshot, now)
-        assert self.kept(snapshot, now) == afresh
+    def __call__(self, snapshot: Snapshot, now: Instant, *, reasons: bool = True) -> Plan:
+        afresh = plan(snapshot, now, reasons=reasons)
+        assert self.kept(snapshot, now, reasons=reasons) == afresh
         return afresh
 
 

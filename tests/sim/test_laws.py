@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from msgspec.structs import replace
 
 from tidegate.scheduler import Cause, Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, plan
 from tidegate.sim.scenario.reading import read_scripts
-from tidegate.sim.simulation import NeverSettlesError, Planning, Simulation
+from tidegate.sim.simulation import NeverSettlesError, Simulation
+
+Planner = Callable[[Snapshot, Instant], Plan]
 
 WORLD = """\
 kind: Scenario
@@ -29,11 +32,11 @@ spec:
 """
 
 
-def simulation(tmp_path: Path, planner: Planning, world: str = WORLD) -> Simulation:
+def simulation(tmp_path: Path, planner: Planner, world: str = WORLD) -> Simulation:
     path = tmp_path / "world.yaml"
     path.write_text(world)
     script = read_scripts(path)[0]
-    made = Simulation(script.world(), planner=planner)
+    made = Simulation(script.world(), planner=lambda snapshot, now, *, reasons=True: planner(snapshot, now))
     for moment in script.moments:
         made.go_to(moment.at)
         for action in moment.actions:
@@ -42,7 +45,7 @@ def simulation(tmp_path: Path, planner: Planning, world: str = WORLD) -> Simulat
     return made
 
 
-def laws_broken(tmp_path: Path, planner: Planning, world: str = WORLD) -> set[int | None]:
+def laws_broken(tmp_path: Path, planner: Planner, world: str = WORLD) -> set[int | None]:
     return {breach.law for _, breach in simulation(tmp_path, planner, world).breaches}
 
 
@@ -52,7 +55,7 @@ def at_ten(snapshot: Snapshot, now: Instant, **change: object) -> Plan:
     one = next(one for one in snapshot.workloads if one.name == "a/one")
     waits = any(one.admitted_at is None for one in snapshot.workloads if one.name == "b/two")
     first = now == 10 and waits and sum(one.pod_sets[0].granted.values()) == 4
-    return Plan(standings=real.standings, waiting=real.waiting, **change) if first else real  # type: ignore[arg-type]
+    return Plan(standings=real.standings, waiting=real.waiting, says_why=True, **change) if first else real  # type: ignore[arg-type]
 
 
 def cause(rule: Rule = Rule.FAIR_SHARE) -> tuple[Cause, ...]:
@@ -187,7 +190,7 @@ def test_a_broken_law_fails_the_scenario_with_its_seed_and_step(
 
     path = tmp_path / "world.yaml"
     path.write_text(WORLD)
-    monkeypatch.setattr(module, "plan", lambda snapshot, now, policies: at_ten(snapshot, now, grants=(TWO,)))
+    monkeypatch.setattr(module, "plan", lambda snapshot, now, **_: at_ten(snapshot, now, grants=(TWO,)))
     failures = play(read_scripts(path)[0], seed=7).failures
     assert [failure.line for failure in failures] == [12]
     assert "law 1 is broken" in failures[0].problem.message

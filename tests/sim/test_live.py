@@ -123,6 +123,47 @@ def test_what_can_never_fit_is_not_a_matter_of_time() -> None:
     assert played(live, "a/huge").because == "time alone does not let it in; something has to change"
 
 
+def test_everything_about_a_workload_is_taken_over() -> None:
+    """A workload that waited for its PriorityClass was said to start at once: nobody had told the world of that."""
+    pods = PodSet(
+        name="main",
+        count=5,
+        floor=2,
+        step=2,
+        requests=Resources.parse({"cpu": "1"}),
+        node_selector={"disk": "fast"},
+        mixes=False,
+        ended=1,
+    )
+    seen = Workload(
+        name="a/one",
+        queue="a/default",
+        created=-50,
+        pod_sets=(pods,),
+        priority=7,
+        missing_class="urgent",
+        active=False,
+        user="ana",
+        groups=("staff",),
+        max_run_seconds=60,
+        waiting_since=-20,
+        evictions=3,
+        requeue_at=30,
+    )
+    fields = (set(of.__struct_fields__) for of in (Workload, PodSet))
+    runs = {"admitted_at", "granted", "held", "present", "coming"}  # Looked at by the tests above.
+    said = {name for one in (seen, pods) for name in one.__struct_fields__ if getattr(one, name) not in (None, {})}
+    assert set().union(*fields) - said == runs
+    world = World()
+    Live(cluster(seen), 0).enter(world)
+    assert world.snapshot().workloads == (seen,)
+
+
+def test_who_waits_for_a_priority_class_does_not_start_until_there_is_one() -> None:
+    live = Live(cluster(replace(workload("waits", 1), missing_class="urgent")), 1000)
+    assert played(live, "a/waits").because == "time alone does not let it in; something has to change"
+
+
 def test_a_scenario_may_speak_of_who_is_there_and_of_nobody_else(tmp_path: Path) -> None:
     live = Live(cluster(workload("runs", 8, admitted_at=800), workload("waits", 8)), 1000)
     path = tmp_path / "what-if.yaml"

@@ -8,13 +8,15 @@ from importlib.resources import files
 
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.kube.client import Client, StatusError
-from tidegate.kube.resources import CRDS
+from tidegate.kube.resources import CRDS, NAMESPACES
 from tidegate.kube.wire import Object, Resource
 from tidegate.model.kinds import GROUP, SERVED, VERSION
 from tidegate.model.kinds.queue import ROOT
 
 MADE_FROM = "tidegate.dev/made-from"
 """Annotation of our definitions: which version of the types they were generated from."""
+INSIDE = "tidegate.dev/operator-inside"
+"""Annotation of the system's namespace: the control plane itself is the operator, and no other has a place there."""
 _TRIES, _PAUSE_S = 200, 0.05
 
 
@@ -79,6 +81,17 @@ async def make_root(client: Client) -> None:
 async def make_default_queue(client: Client, namespace: str = "default") -> None:
     """A door in the namespace everybody starts in."""
     await _make(client, QUEUES, {"metadata": {"name": "default", "namespace": namespace}, "spec": {}})
+
+
+async def mark_inside(client: Client) -> None:
+    """For whoever would put another operator there."""
+    await client.patch(NAMESPACES, "kube-system", {"metadata": {"annotations": {INSIDE: "true"}}})
+
+
+async def is_inside(client: Client) -> bool:
+    """Whether the control plane itself is the operator."""
+    system = await client.get(NAMESPACES, "kube-system")
+    return INSIDE in (system["metadata"].get("annotations") or {})
 
 
 async def _make(client: Client, resource: Resource[Object], body: Object) -> None:

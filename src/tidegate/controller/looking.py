@@ -126,11 +126,13 @@ class Looking:
         return replace(facts, outcome=Outcome.FAILED) if is_overdue else facts
 
     def _facts(self, workload: Workload) -> Facts:
-        name = workload.spec.priority_class_name
+        name = workload.spec.priority_class_name or ""
         ranked = self._cache.priority_classes.get(name) if name else None
         pods = self._cache.pods_of(f"{workload.metadata.namespace}/{workload.metadata.name}")
         facts = Facts(
-            priority=None if ranked is None else int(ranked["value"]), pods=tuple(self._pod(pod) for pod in pods)
+            priority=None if ranked is None else int(ranked["value"]),
+            missing_class=name if ranked is None else "",
+            pods=tuple(self._pod(pod) for pod in pods),
         )
         if self._gated.is_ours(workload):
             return replace(facts, outcome=self._gated.outcome(workload, pods))
@@ -138,7 +140,9 @@ class Looking:
         if found is None:
             return facts
         told = self._application(workload, *found)
-        return replace(told, priority=facts.priority, pods=self._told_apart(*found, pods))
+        return replace(
+            told, priority=facts.priority, missing_class=facts.missing_class, pods=self._told_apart(*found, pods)
+        )
 
     def _application(self, workload: Workload, followed: Followed, obj: Object) -> Facts:
         """What its application says; read again only where that has changed."""

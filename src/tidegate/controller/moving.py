@@ -2,7 +2,9 @@
 
 A floor that goes from one flavor to another is written at once, since half of it is nothing. Whoever does so waits for
 all who lose what it is given; of others that move nothing is waited for, else two would wait for each other. Where they
-really would, because they change places, one of them has to lose first.
+really would, because they change places, one of them has to lose first. No order is safe there: a server takes one
+object at a time, so between the two writes one of them holds nothing, or both hold the same room. If the operator dies
+just then, the first is not admitted, its pods go, and it asks again, at the place in line that it had.
 """
 
 from __future__ import annotations

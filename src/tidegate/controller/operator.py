@@ -11,11 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-
-from msgspec import structs
 
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.gates import Gates
@@ -29,28 +27,25 @@ from tidegate.controller.kinds import Key, key_of, name_of
 from tidegate.controller.looking import Looking
 from tidegate.controller.metrics.tally import UNCOUNTED, Tally
 from tidegate.controller.namespaces import Managed
+from tidegate.controller.planning import Planning
 from tidegate.controller.queues.quotas import Quotas
 from tidegate.controller.queues.statuses import QueueStatuses
 from tidegate.controller.queues.tree import NamespaceTree
 from tidegate.controller.reporting import Reporting
-from tidegate.controller.seen.config import roots, snapshot
 from tidegate.controller.seen.workloads import seen_workload
 from tidegate.controller.telling import Telling, recorder
 from tidegate.controller.told.news import keys_of, news_of, parts_of
-from tidegate.controller.told.workloads import News, differs_in_counts, status_of, wished
-from tidegate.controller.underway import ANY, Step, Urgency
+from tidegate.controller.told.workloads import News, differs_in_counts, status_of
+from tidegate.controller.underway import Step, Urgency
 from tidegate.controller.watch.cache import BY_NAMESPACE, Cache
 from tidegate.controller.watch.changes import Changes, Taken
-from tidegate.controller.watch.deadlines import Deadlines
 from tidegate.controller.writing import StatusWriter
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
 from tidegate.kube.patience import PatientWire
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import Kinds, builtin
-from tidegate.model.kinds import Workload
-from tidegate.scheduler import BUILT_IN, Plan, Planner, Policies, Snapshot
-from tidegate.scheduler import Workload as SeenWorkload
+from tidegate.scheduler import BUILT_IN, Plan, Policies
 
 _log = logging.getLogger(__name__)
 
@@ -82,11 +77,6 @@ class Operator:
         self.cache = Cache(client, kinds or builtin())
         self.managed = Managed(self._labels, self._queue_names, everywhere=everywhere)
         self._recorder = recorder(client)
-        self._policies = policies
-        self._planner = Planner(policies)
-        self._snapshot = Snapshot()
-        self._roots: dict[str, str] = {}
-        """By Queue: the ClusterQueue at the top of its tree."""
         patient = client.over(PatientWire)
         gates = Gates(patient, self.cache)
         self._applications = Applications(patient, self.cache, self.managed, self._recorder, gates)
@@ -99,6 +89,7 @@ class Operator:
         self._writer = StatusWriter(client, self.cache.workloads, self._written, self._not_written)
         underway = self._writer.underway
         self._looking = Looking(self.cache, self._applications, self._gated, clock, underway.assumed)
+        self._planning = Planning(self.cache, self._looking, policies)
         self._changes = Changes(self._writer.is_own)
         statuses = QueueStatuses(client, self.cache, self._quotas.refused)
         self._reporting = Reporting(self.cache.workloads, statuses, underway, self._changes.wake)
@@ -106,7 +97,6 @@ class Operator:
             (self._gated, QueueJobs(patient, self.cache), workers, self._applications),
             self._looking, underway, self._doing, look=self._see_between, changes=self._changes,
         )  # fmt: skip
-        self._deadlines = Deadlines()
         self._describing = Describing(self._applications, self._gated, self._looking, self._doing, self._changes)
         self._overdue: set[Key] = set()
         """Workloads of which the planner still assumes what was not written, or knows what nobody was told: nothing is
@@ -153,7 +143,8 @@ class Operator:
             _log.warning("The cycle was not completed: %s", str(failed) or type(failed).__name__)
         except Exception:
             _log.exception("A cycle failed; beginning again from what the server says")
-            self._planner, self._changes.config = Planner(self._policies), True
+            self._planning.anew()
+            self._changes.config = True
             self._changes.mark(key_of(obj) for obj in self.cache.workloads.all())
         finally:
             self._tally.cycle(time.monotonic() - began, completed=completed)
@@ -180,13 +171,13 @@ class Operator:
             self._changes.config = False
             self._configure()
         # Whoever the planner does not know at all is never left out: it may hold something.
-        later = {key for key in self._describing.keys if self._planner.workload(name_of(key)) is not None}
-        dirty = (dirty | self._deadlines.due(now)) - later | self._overdue
+        later = {key for key in self._describing.keys if self._planning.workload(name_of(key)) is not None}
+        dirty = (dirty | self._planning.deadlines.due(now)) - later | self._overdue
         self._overdue = set()
         for key in sorted(dirty):
             self._writer.underway.forget_words(key)
             self._see(key)
-        plan = self._planner.plan(now, report=self._reporting.begin())
+        plan = self._planning.plan(now, report=self._reporting.begin())
         told = dirty | keys_of(plan)
         self._tell(plan, told, now)
         if plan.standings:
@@ -200,7 +191,7 @@ class Operator:
         return self._next(plan, now)
 
     def _next(self, plan: Plan, now: int) -> float | None:
-        waits = [max(_AGAIN_S, at - now) for at in (plan.wake_at, self._deadlines.next()) if at is not None]
+        waits = [max(_AGAIN_S, at - now) for at in (plan.wake_at, self._planning.deadlines.next()) if at is not None]
         if any(grant.held for grant in plan.grants):
             # Who gives way for them may have no pods, and then nobody tells that those are gone.
             waits.append(_AGAIN_S)
@@ -210,38 +201,22 @@ class Operator:
     # ── what is seen ──
 
     def _configure(self) -> None:
-        cache = self.cache
-        self._snapshot = snapshot(
-            cache.nodes.all(), cache.flavors.all(), cache.cluster_queues.all(), cache.queues.all(),
-            cache.namespaces.all(),
-        )  # fmt: skip
-        self._planner.configure(self._snapshot)
-        self._roots = roots(self._snapshot)
+        self._planning.configure()
         self._writer.underway.replant()
-        self._carrying.flavors = self._snapshot.flavors
+        self._carrying.flavors = self._planning.snapshot.flavors
         self._reporting.due = True
 
     def _see(self, key: Key) -> None:
-        """Put what there is of a Workload before the planner."""
         self._reporting.due = True
-        self._deadlines.expect(key, self._looking.deadline(key))
-        seen = self._looking.seen(key)
-        if seen is None:
-            self._planner.drop(name_of(key))
-        else:
-            self._planner.put(seen)
+        self._planning.see(key)
 
     def _see_between(self, key: Key) -> None:
         """The same between two cycles. Whoever holds less by then is told so in the next, before its room is given."""
-        before = self._held_by(key)
+        before = self._planning.held_by(key)
         self._see(key)
-        if self._held_by(key) != before:
+        if self._planning.held_by(key) != before:
             self._overdue.add(key)
             self._changes.wake()
-
-    def _held_by(self, key: Key) -> list[Mapping[str, int]] | None:
-        seen = self._planner.workload(name_of(key))
-        return None if seen is None else [each.granted for each in seen.pod_sets]
 
     # ── what is told ──
 
@@ -257,7 +232,7 @@ class Operator:
 
     def _is_new(self, key: Key) -> bool:
         """Whether it waits and was never told anything: the next report tells it all in one write."""
-        raw, seen = self.cache.workloads.get(key), self._planner.workload(name_of(key))
+        raw, seen = self.cache.workloads.get(key), self._planning.workload(name_of(key))
         return raw is not None and not raw.get("status") and seen is not None and seen.active
 
     def _put(self, key: Key, news: News, *, now: int, urgency: Urgency, told: tuple[Plan, ...] = ()) -> None:
@@ -266,25 +241,23 @@ class Operator:
         if raw is None or workload is None:
             return
         facts = self._looking.facts(workload)
-        seen = self._planner.workload(name_of(key)) or seen_workload(workload, facts)
-        if news.eviction is not None:
-            seen = self._forgiven(seen, workload, news)
+        seen = self._planning.workload(name_of(key)) or seen_workload(workload, facts)
+        seen = self._planning.forgiven(seen, workload, news)
         status = status_of(workload, seen, replace(news, outcome=facts.outcome), now)
         if urgency is not Urgency.REPORTS and not told and differs_in_counts(workload.status, status):
             self._counts.add(key)
         elif told or status != workload.status or not raw.get("status"):
-            root = self._roots.get(seen.queue, ANY)
-            floors = {each.name: each.least for each in seen.pod_sets}
+            root, floors = self._planning.root_of(seen), {each.name: each.least for each in seen.pod_sets}
             self._writer.underway.put(
                 key, raw, workload.status, status, urgency=urgency, root=root, told=told, floors=floors
             )
-            self._deadlines.expect(key, self._looking.deadline(key))
+            self._planning.expect(key)
 
     def _written(self, step: Step, is_newest: bool) -> None:
         """The server has a status: say so, and carry it out. What others said since was hidden by what was assumed."""
         for part in step.told:
             self._telling.events(part, self._looking.workload)
-            self._tally.told(part, self._planner.workload, self._snapshot, int(self._clock()))
+            self._tally.told(part, self._planning.workload, self._planning.snapshot, int(self._clock()))
         if not is_newest:
             self._changes.mark([step.key])
         self._carrying.carry_out(step.key)
@@ -296,15 +269,6 @@ class Operator:
             self._telling.refused(self._looking.workload(step.key), None, refused)
         self._overdue |= assumed
         self._changes.wake()
-
-    def _forgiven(self, seen: SeenWorkload, workload: Workload, news: News) -> SeenWorkload:
-        """An eviction that was its own wish counts for nothing."""
-        if news.eviction is None or not wished(news.eviction.causes):
-            return seen
-        before = workload.status.requeue.count if workload.status.requeue else 0
-        kept = structs.replace(seen, evictions=before, requeue_at=None, waiting_since=None)
-        self._planner.put(kept)
-        return kept
 
     def _refused(self, deed: Deed, error: StatusError) -> None:
         self._telling.refused(self._looking.workload(deed.key), deed.about, error)

@@ -13,6 +13,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from urllib.parse import urlsplit
 
 from tidegate.controller.bootstrap import install_kinds, make_root
@@ -34,7 +35,7 @@ from tidegate.controller.metrics.metrics import Metrics
 from tidegate.controller.operator import Operator
 from tidegate.dialects.webhook import NamespaceRule
 from tidegate.kube.client import Client, StatusError
-from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.leases import LeaderElection, LeadershipLost, LedWire, Terms
 from tidegate.kube.serve.certificates import Terms as CertificateTerms
 from tidegate.kube.serve.kept import KeptCertificates, Place
 from tidegate.kube.serve.listener import Bind, Listener, Page
@@ -129,21 +130,22 @@ class Replica:
             election = LeaderElection(
                 self._client, "tidegate-operator", self._settings.namespace, identity, terms=terms
             )
+            client = self._client.over(partial(LedWire, election=election))
             try:
-                await election.run(self._lead)
+                await election.run(partial(self._lead, client))
             except LeadershipLost as lost:
                 _log.warning("%s It stands in line again.", lost)
             except (StatusError, OSError) as failed:
                 _log.warning("It could not begin to lead (%s); it stands in line again.", failed)
                 await asyncio.sleep(_RETRY_S)
 
-    async def _lead(self) -> None:
-        await make_root(self._client)
+    async def _lead(self, client: Client) -> None:
+        await make_root(client)
         settings, metrics = self._settings, self._metrics
-        operator = Operator(self._client, kinds=settings.kinds, everywhere=settings.everywhere, tally=metrics)
+        operator = Operator(client, kinds=settings.kinds, everywhere=settings.everywhere, tally=metrics)
         metrics.follow(operator.cache)
-        self._keeping = Keeping(self._client, self._configurations)
-        self._adopting = Adopting(self._client, settings.kinds)
+        self._keeping = Keeping(client, self._configurations)
+        self._adopting = Adopting(client, settings.kinds)
         self._configure()
         try:
             async with asyncio.TaskGroup() as group:

@@ -15,10 +15,11 @@ from fractions import Fraction
 
 from tidegate.model.kinds.cluster_queue import Ordering, WithinQueue
 from tidegate.scheduler.fair.fill import can_ever_fit
-from tidegate.scheduler.line.asks import Ask, Placement, Row
+from tidegate.scheduler.line.asks import Ask, Row
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule, Waiting
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held

@@ -16,7 +16,8 @@ def kept_out(workload: Workload, queue: TreeNode | None, *, allowed: bool, now: 
         return None
     until = workload.requeue_at if reason is WaitingReason.BACKOFF else None
     at = _stopped_at(queue) if reason is WaitingReason.QUEUE_STOPPED else None
-    return Waiting(workload=workload.name, pod_set=None, reason=reason, at=at, until=until)
+    missing = workload.missing_class if reason is WaitingReason.NOT_ALLOWED else ""
+    return Waiting(workload=workload.name, pod_set=None, reason=reason, at=at, missing_class=missing, until=until)
 
 
 def _reason(workload: Workload, queue: TreeNode | None, allowed: bool, now: Instant) -> WaitingReason | None:
@@ -36,8 +37,9 @@ def _reason(workload: Workload, queue: TreeNode | None, allowed: bool, now: Inst
 
 
 def allowed(workload: Workload, queue: TreeNode | None, snapshot: Snapshot) -> bool:
-    """Whether its namespace may use the ClusterQueue, and its submitter every ClusterQueue up to the root."""
-    if queue is None:
+    """Whether there may be pods of it at all, its namespace may use the ClusterQueue, and its submitter every
+    ClusterQueue up to the root."""
+    if queue is None or workload.missing_class:
         return False
     if not queue.rules.namespace_selector.matches(snapshot.namespaces.get(workload.namespace, {})):
         return False

@@ -97,6 +97,8 @@ class Waiting(Struct, frozen=True, kw_only=True, gc=False):
     """What was left there of the resources that lack."""
     behind: str | None = None
     """The workload it may not pass, or for which the room is held."""
+    missing_class: str = ""
+    """The PriorityClass without which its pods would be refused."""
     ahead: int = 0
     until: Instant | None = None
     """When the reason passes by itself."""
@@ -117,6 +119,8 @@ class Standing(Struct, frozen=True, kw_only=True, gc=False):
     admitted: int
     short_of_guarantees: Flavored = NO_AMOUNTS
     """At a root: by how much the guarantees below it exceed its capacity."""
+    wants_more: bool = False
+    """Of a Queue: whether anybody of it waits for something."""
 
 
 class Plan(Struct, frozen=True, kw_only=True, gc=False):
@@ -127,7 +131,9 @@ class Plan(Struct, frozen=True, kw_only=True, gc=False):
     evictions: tuple[Eviction, ...] = ()
     starts: tuple[Start, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    """Of everybody who waits, where a report was asked for."""
+    """Of everybody who waits, where their reasons were asked for."""
+    says_why: bool = False
+    """Whether they were."""
     standings: Mapping[str, Standing] = NO_ENTRIES
     """By node: ClusterQueues by name, Queues by namespace/name; where a report was asked for."""
     unknown_policies: tuple[str, ...] = ()

@@ -29,23 +29,24 @@ from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.outcome import carried_out, decisions
 from tidegate.scheduler.plan import Plan, Waiting
 from tidegate.scheduler.policies import BUILT_IN, Policies
-from tidegate.scheduler.report import standings, waiting
+from tidegate.scheduler.report import waiting
 from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.giveback import must_give_back
 from tidegate.scheduler.room.rights import Hopes
 from tidegate.scheduler.snapshot import Instant, Snapshot, Workload
+from tidegate.scheduler.standings import Standings
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
 
-def plan(snapshot: Snapshot, now: Instant, *, policies: Policies = BUILT_IN) -> Plan:
+def plan(snapshot: Snapshot, now: Instant, *, policies: Policies = BUILT_IN, reasons: bool = True) -> Plan:
     """Decide one cycle. Pure: the same snapshot gives the same Plan, in whatever order its parts were read."""
     planner = Planner(policies)
     planner.configure(snapshot, workloads=snapshot.workloads)
-    return planner.plan(now, report=True)
+    return planner.plan(now, report=True, reasons=reasons)
 
 
 class Planner:
@@ -106,9 +107,9 @@ class Planner:
 
     # ── what follows ──
 
-    def plan(self, now: Instant, *, report: bool = False) -> Plan:
+    def plan(self, now: Instant, *, report: bool = False, reasons: bool = True) -> Plan:
         """Decide one cycle, and take it for done: whoever carries it out puts what came of it, if that is something
-        else. With `report`, say for everybody who waits why, and how every queue stands."""
+        else. With `report`, say how every queue stands, and (`reasons`) for everybody who waits why."""
         self._now = now
         self._let_time_pass()
         if not self._changed and not report:
@@ -130,8 +131,8 @@ class Planner:
         moments = [*(eviction.requeue_at for eviction in made.evictions), *self._moments()]
         made = replace(made, wake_at=min(moments, default=None), unknown_policies=self._unknown_policies)
         if report:
-            reasons = waiting(cycle, made)
-            made = replace(made, waiting=reasons, standings=standings(cycle))
+            told = waiting(cycle, made) if reasons else ()
+            made = replace(made, waiting=told, says_why=reasons, standings=self._standings.of(cycle))
         self._changed = cycle.holds_room or not made.is_empty
         cycle.close()
         for name, holding in cycle.draft.touched.items():
@@ -171,6 +172,7 @@ class Planner:
         self._unknown_policies = tuple(
             sorted(node.name for node in self._tree.in_order if node.spec and node.spec.policy not in self.policies)
         )
+        self._standings = Standings(self._tree)
         self._changed = True
         self._unsettled: set[str] = set()
         self._held: set[str] = set()

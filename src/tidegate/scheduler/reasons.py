@@ -6,9 +6,10 @@ from __future__ import annotations
 from tidegate.model.flavored import Flavored
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.model.quantity import Quantity
-from tidegate.scheduler.line.asks import Ask, Row, hosting
+from tidegate.scheduler.line.asks import Ask, Row
 from tidegate.scheduler.line.fit import in_one_flavor_each, place
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import hosting
 from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.tree.cells import Cells, flavored
 from tidegate.scheduler.tree.flavors import Flavors, Hosting
@@ -19,7 +20,7 @@ def why_it_waits(ask: Ask, holding: Holding | None, ledger: Ledger, empty: Ledge
     """The reason of an ask for which there is no room and none can be made."""
     row = ask.row
     pod_set = pod_set_of(ask, holding)
-    if not all(row.hosts):
+    if not all(row.shape.hosts):
         too_large = _too_large(row, ledger.tree.flavors)
         reason = WaitingReason.EXCEEDS_QUOTA if too_large else WaitingReason.NO_MATCHING_FLAVOR
         return Waiting(workload=ask.name, pod_set=pod_set, reason=reason)
@@ -101,6 +102,8 @@ def message(waiting: Waiting) -> str:
             return f"{waiting.at} is held; it goes on when its stop is None again"
         case WaitingReason.NO_QUEUE:
             return "the Queue it names, or the ClusterQueue behind it, does not exist; create it or name another"
+        case WaitingReason.NOT_ALLOWED if waiting.missing_class:
+            return f"there is no PriorityClass {waiting.missing_class}, which it names; create it or name another"
         case WaitingReason.NOT_ALLOWED:
             return "its namespace or its submitter may not use this queue; ask whoever owns the queue"
         case WaitingReason.BACKOFF:

@@ -1,17 +1,16 @@
-"""The report of a cycle: why everybody who waits does, and how every queue stands once the plan is carried out."""
+"""The report of a cycle: why everybody who waits does."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from operator import add
 
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.scheduler.cycle import Cycle
-from tidegate.scheduler.line.asks import Ask, Row, floor_kind, floor_place, growth
+from tidegate.scheduler.line.asks import Ask, Row, floor_place, growth
 from tidegate.scheduler.line.holding import Holding
-from tidegate.scheduler.plan import Plan, Standing, Waiting
+from tidegate.scheduler.line.shapes import Shape, floor_kind
+from tidegate.scheduler.plan import Plan, Waiting
 from tidegate.scheduler.reasons import behind, why_it_waits
-from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.node import TreeNode
 
 _Key = tuple[str, str]
@@ -22,7 +21,7 @@ def waiting(cycle: Cycle, made: Plan) -> tuple[Waiting, ...]:
     reasons: dict[_Key, Waiting] = {}
     for name, why in cycle.known.kept_out.items():
         holding = cycle.books.holdings.get(name)
-        if holding is None or not holding.admitted or _wants_more(holding):
+        if holding is None or not holding.admitted or wants_more(holding):
             reasons[name, ""] = why
     for queue in cycle.books.tree.in_order:
         if queue.is_queue:
@@ -41,7 +40,8 @@ def waiting(cycle: Cycle, made: Plan) -> tuple[Waiting, ...]:
     return tuple(reasons[key] for key in sorted(reasons))
 
 
-def _wants_more(holding: Holding) -> bool:
+def wants_more(holding: Holding) -> bool:
+    """Whether there is a step it could grow by."""
     return holding.queue is not None and any(growth(holding, index) for index in range(len(holding.granted)))
 
 
@@ -88,57 +88,12 @@ def _gave_way(cycle: Cycle, name: str) -> Iterator[Waiting]:
         return
     if not holding.admitted:
         if holding.workload.admitted_at is None:
-            ask = Ask(Row(queue, floor_kind(holding.workload), cycle.books.tree.flavors), floor_place(holding.workload))
+            shape = Shape(floor_kind(holding.workload), queue, cycle.books.tree.flavors)
+            ask = Ask(Row(queue, shape), floor_place(holding.workload))
             yield why_it_waits(ask, None, cycle.draft.ledger, cycle.empty)
         return
     for index in range(len(holding.granted)):
         wanted = growth(holding, index)
         if wanted is not None:
-            ask = Ask(Row(queue, wanted[0], cycle.books.tree.flavors), wanted[1])
+            ask = Ask(Row(queue, Shape(wanted[0], queue, cycle.books.tree.flavors)), wanted[1])
             yield why_it_waits(ask, holding, cycle.draft.ledger, cycle.empty)
-
-
-def standings(cycle: Cycle) -> dict[str, Standing]:
-    """How every node stands."""
-    tree, ledger, deserved = cycle.books.tree, cycle.draft.ledger, cycle.draft.deserved
-    used = [[0] * len(tree.axes) for _ in tree.in_order]
-    active = cycle.known.active
-    admitted, pending = [0] * len(used), [active.get(node.name, 0) if node.is_queue else 0 for node in tree.in_order]
-    for holding in cycle.books.holdings.values():
-        if holding.queue is not None:
-            index = holding.queue.index
-            admitted[index] += holding.admitted
-            pending[index] -= holding.admitted and holding.workload.active
-            _use(used[index], holding.workload, holding.queue)
-    for node in reversed(tree.in_order):
-        if node.parent is not None:
-            index, above = node.index, node.parent.index
-            admitted[above] += admitted[index]
-            pending[above] += pending[index]
-            used[above] = list(map(add, used[above], used[index]))
-    return {
-        node.name: Standing(
-            deserved=tree.axes.flavored(deserved.amounts(node)),
-            allocated=tree.axes.flavored(ledger.granted[node.index]),
-            used=tree.axes.flavored(used[node.index]),
-            share=ledger.share(node),
-            pending=pending[node.index],
-            admitted=admitted[node.index],
-            short_of_guarantees=tree.axes.flavored(_short_of_guarantees(node)),
-        )
-        for node in sorted(tree.in_order, key=lambda node: node.name)
-    }
-
-
-def _use(used: list[int], workload: Workload, node: TreeNode) -> None:
-    for pod_set in workload.pod_sets:
-        for flavor, count in pod_set.present.items():
-            for axis, amount in node.axes.pods(pod_set.requests, flavor, count - pod_set.coming.get(flavor, 0)):
-                used[axis] += amount
-
-
-def _short_of_guarantees(node: TreeNode) -> list[int]:
-    """By how much the guarantees of the children exceed what the node has; at a root, its capacity."""
-    there = node.capacity if node.parent is None else node.guarantee
-    promised = [sum(child.guarantee[axis] for child in node.children) for axis in range(len(there))]
-    return [max(0, amount - has) for amount, has in zip(promised, there, strict=True)]

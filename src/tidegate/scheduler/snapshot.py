@@ -83,6 +83,8 @@ class Workload(Struct, frozen=True, kw_only=True, gc=False):
     created: Instant
     pod_sets: tuple[PodSet, ...]
     priority: int = 0
+    missing_class: str = ""
+    """The PriorityClass it names, where there is none: pods of it are refused."""
     active: bool = True
     user: str = ""
     groups: tuple[str, ...] = ()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from tidegate.scheduler import BUILT_IN, Instant, Plan, Planner, Policies, Snapshot, Workload
 
+_CONFIGURATION = ("nodes", "flavors", "cluster_queues", "queues", "namespaces")
+
 
 class KeepingPlanner:
     """`plan(snapshot, now)`, at the cost of what changed."""
@@ -17,17 +19,16 @@ class KeepingPlanner:
         self._configuration: tuple[object, ...] | None = None
         self._seen: dict[str, Workload] = {}
 
-    def __call__(self, snapshot: Snapshot, now: Instant) -> Plan:
-        names = ("nodes", "flavors", "cluster_queues", "queues", "namespaces")
-        configuration = tuple(getattr(snapshot, name) for name in names)
-        there = {workload.name: workload for workload in snapshot.workloads}
+    def __call__(self, snapshot: Snapshot, now: Instant, *, reasons: bool = True) -> Plan:
+        configuration = tuple(getattr(snapshot, name) for name in _CONFIGURATION)
         if configuration != self._configuration:
             self._configuration = configuration
             self._planner.configure(snapshot)
-        for name in self._seen.keys() - there.keys():
-            self._planner.drop(name)
-        for name, workload in there.items():
-            if self._seen.get(name) is not workload:
+        before, self._seen = self._seen, {}
+        for workload in snapshot.workloads:
+            self._seen[workload.name] = workload
+            if before.pop(workload.name, None) is not workload:
                 self._planner.put(workload)
-        self._seen = there
-        return self._planner.plan(now, report=True)
+        for name in before:
+            self._planner.drop(name)
+        return self._planner.plan(now, report=True, reasons=reasons)

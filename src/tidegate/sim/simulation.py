@@ -10,16 +10,25 @@ snapshot ─► plan ─► laws ─► carried out ─► anything new? ── 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 from tidegate.scheduler import BUILT_IN, Instant, Plan, Policies, Snapshot, plan
 from tidegate.sim.laws import Breach, LawChecker
 from tidegate.sim.world import World, carry_out
 
-Planning = Callable[[Snapshot, Instant], Plan]
 Settled = Callable[[World, Plan], None]
 
 _MOST_ROUNDS = 100
 """Plans in a row at one moment without anything happening but that they are carried out."""
+_TOLD_A_PLAN = 64
+"""To so many, on the average, every plan says why they wait: to all of them costs more than deciding, where many do."""
+
+
+class Planning(Protocol):
+    """Decides; and says (`reasons`) for everybody who waits why."""
+
+    def __call__(self, snapshot: Snapshot, now: Instant, *, reasons: bool = True) -> Plan: ...
 
 
 class NeverSettlesError(Exception):
@@ -31,13 +40,15 @@ class Simulation:
 
     def __init__(self, world: World, *, policies: Policies = BUILT_IN, planner: Planning | None = None) -> None:
         self.world = world
-        self.planner: Planning = planner or (lambda snapshot, now: plan(snapshot, now, policies=policies))
+        self.planner: Planning = planner or partial(plan, policies=policies)
         self.on_settled: list[Settled] = []
         self.breaches: list[tuple[Instant, Breach]] = []
         self.plans = 0
         self.plan: Plan | None = None
         """The last one; once all is settled it changes nothing, and its reasons and standings are how things are."""
         self._laws = LawChecker()
+        self._untold = 0
+        """Plans since one last said why everybody waits."""
 
     @property
     def next_at(self) -> Instant | None:
@@ -86,8 +97,18 @@ class Simulation:
     def cycle(self) -> Plan:
         """Plan once, judge the Plan, and carry it out."""
         snapshot, now = self.world.snapshot(), self.world.now
-        decided = self.plan = self.planner(snapshot, now)
+        self._untold += 1
+        reasons = self._untold * _TOLD_A_PLAN >= len(snapshot.workloads)
+        if reasons:
+            self._untold = 0
+        decided = self.plan = self.planner(snapshot, now, reasons=reasons)
         self.plans += 1
         self.breaches += [(now, breach) for breach in self._laws.breaches(snapshot, now, decided)]
         carry_out(decided, self.world)
         return decided
+
+    def explained(self) -> Plan | None:
+        """The last Plan of a settled world, and why everybody waits who does."""
+        if self.plan is not None and not self.plan.says_why:
+            self.plan = self.planner(self.world.snapshot(), self.world.now)
+        return self.plan

@@ -1,10 +1,12 @@
 """What a server fills into pods that leave it open: requests, by LimitRange, and the overhead of their runtime class.
 
-An application's template says nothing of it, and its pods take it all the same.
+An application's template says nothing of it, and its pods take it all the same. What runs counts what it was admitted
+with, so that is noted beside what it asks for.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from tidegate.model.jobs import JobKind, Kinds, Obj, inside, peek, put, templates
 from tidegate.model.problems import Path
 from tidegate.model.quantity import Quantity
+from tidegate.model.resources import Resources
 
 _SORTS = ("initContainers", "containers")
 
@@ -25,17 +28,36 @@ class PodDefaults:
     overheads: Mapping[str, Mapping[str, str]]
     """By runtime class: what a pod of it takes beside its containers."""
 
+    def noted(self, entry: JobKind, obj: Obj, kinds: Kinds) -> str:
+        """What of it an application is given, as text; empty where that is nothing."""
+        if self.filled(entry, obj, kinds) is obj:
+            return ""
+        classes = {inside(obj, place.pod).get("runtimeClassName") for place in templates(entry, obj, kinds)}
+        overheads = {name: dict(fixed) for name, fixed in self.overheads.items() if name in classes}
+        return json.dumps({"requests": dict(self.requests), "overheads": overheads}, sort_keys=True)
+
+    @classmethod
+    def from_note(cls, text: str) -> PodDefaults:
+        """What was noted. Whatever else may stand there counts for nothing."""
+        try:
+            told = json.loads(text or "{}")
+            for resources in (told.get("requests", {}), *told.get("overheads", {}).values()):
+                Resources.parse(resources)
+        except (ValueError, AttributeError, TypeError):
+            told = {}
+        return cls(told.get("requests", {}), told.get("overheads", {}))
+
     def filled(self, entry: JobKind, obj: Obj, kinds: Kinds) -> Obj:
         """The application, its pods as they will be stored. JobError says which field cannot be read."""
         if not self.requests and not self.overheads:
             return obj
         for path in (place.pod for place in templates(entry, obj, kinds)):
             pod = peek(obj, path)
-            if isinstance(pod, Mapping) and pod.get("containers"):
-                obj = put(obj, path, self._pod(pod, path))
+            if isinstance(pod, Mapping) and pod.get("containers") and (given := self._pod(pod)) != pod:
+                obj = put(obj, path, given)
         return obj
 
-    def _pod(self, pod: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    def _pod(self, pod: Mapping[str, Any]) -> dict[str, Any]:
         filled = dict(pod)
         for sort in _SORTS:
             if isinstance(pod.get(sort), list):

@@ -22,6 +22,8 @@ BEFORE = "tidegate.dev/before"
 """Annotation of applications: what was written into them, and what was there before."""
 SUBMITTER = "tidegate.dev/submitter"
 """Annotation of applications: who created them, as JSON; written by the door alone."""
+POD_DEFAULTS = "tidegate.dev/pod-defaults"
+"""Annotation of Workloads: what the server filled into pods when it was asked for, as JSON, where that was anything."""
 GATE = "tidegate.dev/quota"
 """Scheduling gate of pods that wait to be granted."""
 

@@ -98,7 +98,7 @@ async def test_an_application_without_a_queue_is_taken_with_a_warning(plane: Con
         ({"annotations": {"tidegate.dev/min-count": "x"}}, "it cannot be put in line: metadata.annotations"),
         (
             {"labels": {"tidegate.dev/priority-class": "hihg"}},
-            "there is no PriorityClass hihg, so it waits with priority 0; ",
+            "there is no PriorityClass hihg, so it waits; ",
         ),
         ({"labels": {"tidegate.dev/priority-class": "system-node-critical"}}, ""),
         ({}, ""),

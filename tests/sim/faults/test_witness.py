@@ -342,3 +342,32 @@ def test_an_operator_that_was_cut_off_goes_by_what_it_knew() -> None:
         court.now += later_s
         court.commit(PODS, pod("one-0", "one"))
         assert bool(court.found) is is_breach
+
+
+def test_a_job_that_is_let_go_by_a_workload_that_people_have_deleted() -> None:
+    """Seed 183: somebody deleted the Workload of a Job that was granted and not let go yet. The operator heard of that
+    late and let the Job go, as it would have started a pod; only for pods that was forgiven. So long nobody is cut off,
+    though, that this could happen two minutes later, and a Workload that is there and holds nothing is no excuse."""
+    for later_s, is_deleted, is_breach in ((60, True, False), (120, True, True), (60, False, True)):
+        court = Court()
+        court.commit(WORKLOADS, workload("job-one", 1, 1))
+        court.commit(JOBS, HELD)
+        court.commit(WORKLOADS, workload("job-one", 1, 1 if is_deleted else 0), deleted=is_deleted)
+        court.now += later_s
+        court.commit(JOBS, JOB)
+        assert ("may make 1 pods" in court.found) is is_breach
+
+
+def test_what_runs_counts_as_before() -> None:
+    """A LimitRange was changed, and what ran counted for more, or less, than it was granted."""
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 1))
+    larger = workload("one", 1, 1)
+    larger["spec"]["podSets"][0]["requests"] = {"cpu": "2"}
+    court.commit(WORKLOADS, larger)
+    assert "a/one counted {'cpu': '1'} for a pod of main, and {'cpu': '2'} while it runs" in court.found
+    court = Court()
+    court.commit(WORKLOADS, workload("one", 1, 0))
+    court.commit(WORKLOADS, {**larger, "status": workload("one", 1, 0)["status"]})
+    court.commit(WORKLOADS, larger)
+    assert not court.found, "who waits may ask for something else"

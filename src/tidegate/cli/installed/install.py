@@ -63,6 +63,7 @@ def _run(told: argparse.Namespace) -> int:
     say, told_of = teller(told.output)
 
     async def work(client: Client, namespace: str) -> None:
+        await _check_cluster(client)
         await _install(client, kinds, choice, told.wait, say)
 
     on_cluster(told, work, own=False)
@@ -106,6 +107,17 @@ def _choice(told: argparse.Namespace) -> Choice:
         replicas=told.replicas,
         kinds=tuple(path.read_text() for path in told.kinds if path.is_file()),
     )
+
+
+async def _check_cluster(client: Client) -> None:
+    """One machine has its operator inside, and a second one would be in its way."""
+    from tidegate.controller.bootstrap import is_inside
+
+    if await is_inside(client):
+        raise CommandError(
+            "This server is one machine's own, made by `tidegate up`: queues are part of it, and there is nothing to "
+            "install. Name a cluster with --context or --kubeconfig."
+        )
 
 
 async def _install(client: Client, kinds: Kinds, choice: Choice, wait_s: int, say: Say) -> None:

@@ -69,6 +69,7 @@ def _measures(one: Measures) -> dict[str, Any]:
         "shrinks": one.shrinks,
         "lostResourceSeconds": Resources(one.work_lost).quantities(),
         "belowDeserved": str(Ratio(one.below_deserved)),
+        "belowDeservedSeconds": one.below_deserved_seconds,
         "utilisation": {name: str(Ratio(part)) for name, part in one.used.items()},
     }
 

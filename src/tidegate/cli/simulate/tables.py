@@ -48,7 +48,8 @@ def measured(numbers: Summary) -> list[str]:
         waits = one.waits
         times = [span(round(waits.mean)), *(span(n) for n in (waits.p50, waits.p90, waits.p99))] if waits else ["-"] * 4
         counts = [str(one.submitted), str(one.finished)]
-        rows.append((name, *counts, *times, str(one.evictions), _lost(one), _percent(one.below_deserved), _used(one)))
+        below = span(one.below_deserved_seconds)
+        rows.append((name, *counts, *times, str(one.evictions), _lost(one), below, _used(one)))
     fairness = "-" if numbers.fairness is None else f"{float(numbers.fairness):.3f}"
     return [
         *columns(rows, right=set(range(1, 10))),

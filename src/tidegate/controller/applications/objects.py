@@ -21,7 +21,9 @@ from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadSpec
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.workloads import (
+    POD_DEFAULTS,
     WORKLOAD,
+    PodDefaults,
     describe,
     ended_pods,
     hold_pods,
@@ -102,19 +104,36 @@ class Applications:
             await self._create(wanted)
 
     def _wanted(self, followed: Followed, obj: Object) -> Workload:
-        defaults = self._cache.pod_defaults(obj["metadata"]["namespace"])
+        made = self._cache.with_maker(obj)
+        defaults, about = self._pod_defaults(obj), (followed.entry, made, self._cache.kinds)
         described = describe(
             followed.entry,
-            defaults.filled(followed.entry, self._cache.with_maker(obj), self._cache.kinds),
+            defaults.filled(*about),
             referred=followed.referred_by(obj),
             kinds=self._cache.kinds,
         )
+        if note := defaults.noted(*about):
+            metadata = described.metadata
+            noted = msgspec.structs.replace(metadata, annotations={**metadata.annotations, POD_DEFAULTS: note})
+            described = msgspec.structs.replace(described, metadata=noted)
         if not is_gated(followed.entry) or is_run_here(followed.entry):
             return described
         pods = self._cache.pods_of("/".join(self.workload_key(obj)))
         going = [pod["metadata"].get("deletionTimestamp") is not None for pod in pods]
         facts = [pod_facts(pod) for pod, is_going in zip(pods, going, strict=True) if not is_going]
         return with_live(described, Counter(fact.pod_set for fact in facts if fact.gated or fact.present))
+
+    def _pod_defaults(self, obj: Object) -> PodDefaults:
+        """What its pods are given. While it holds something, or pods of it are there, that is what they were given when
+        it was asked for: a LimitRange that is changed changes nothing of what runs."""
+        key = self.workload_key(obj)
+        known = self._cache.workloads.get(key)
+        if known is None or not (_is_admitted(known) or self._has_pods(key)):
+            return self._cache.pod_defaults(key[0])
+        return PodDefaults.from_note((known["metadata"].get("annotations") or {}).get(POD_DEFAULTS, ""))
+
+    def _has_pods(self, key: Key) -> bool:
+        return any(pod_facts(pod).present for pod in self._cache.pods_of("/".join(key)))
 
     async def _hold_pods(self, followed: Followed, obj: Object, wanted: Workload) -> None:
         """Where no field holds it: see to it that its pods are made behind a gate, before anything is asked for."""
@@ -152,10 +171,14 @@ class Applications:
             # The Workload of one that had the same name; it goes with its owner, and ours can be made then.
             return
         spec = _merged(before.spec, wanted.spec)
-        if spec == before.spec:
+        notes = {key: text for key, text in before.metadata.annotations.items() if key != POD_DEFAULTS}
+        if (note := wanted.metadata.annotations.get(POD_DEFAULTS)) is not None:
+            notes[POD_DEFAULTS] = note
+        if spec == before.spec and notes == before.metadata.annotations:
             return
         content = encode(Workload(metadata=before.metadata, spec=spec))["spec"]
-        self._cache.workloads.wrote(await self._client.update(WORKLOADS, {**known, "spec": content}))
+        changed = {**known, "metadata": {**known["metadata"], "annotations": notes}, "spec": content}
+        self._cache.workloads.wrote(await self._client.update(WORKLOADS, changed))
 
     async def carry_out(
         self, workload: Workload, seen: SeenWorkload, flavors: Flavors, *, stands: Callable[[], bool]
@@ -194,3 +217,8 @@ def _merged(before: WorkloadSpec, wanted: WorkloadSpec) -> WorkloadSpec:
     priority = wanted.priority if says else before.priority
     seconds = wanted.max_run_seconds or before.max_run_seconds
     return msgspec.structs.replace(wanted, active=before.active, priority=priority, max_run_seconds=seconds)
+
+
+def _is_admitted(workload: Object) -> bool:
+    conditions = (workload.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == "Admitted" and each["status"] == "True" for each in conditions)

@@ -144,7 +144,7 @@ class Door:
         except JobError as error:
             return f"it cannot be put in line: {error}"
         if priority and self._seen.priority_class(priority) is None:
-            return f"there is no PriorityClass {priority}, so it waits with priority 0; create it, or name another"
+            return f"there is no PriorityClass {priority}, so it waits; create it, or name another"
         return None
 
     def _held(self, entry: JobKind, obj: Obj) -> Obj:

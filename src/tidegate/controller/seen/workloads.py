@@ -31,6 +31,8 @@ class Facts:
     outcome: Outcome | None = None
     priority: int | None = None
     """The value of its priority class."""
+    missing_class: str = ""
+    """Its priority class, where there is none."""
     pods: Sequence[PodFacts] = field(default=())
     let_go: Mapping[str, LetGo] = field(default_factory=dict)
     """By pod set: what it may make at any moment. To count only pods that are there would be to give away the room of
@@ -70,6 +72,7 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
         created=instant(workload.metadata.creation_timestamp),
         pod_sets=tuple(_pod_set(each, workload, facts, grants=is_admitted) for each in workload.spec.pod_sets),
         priority=workload.spec.priority if facts.priority is None else facts.priority,
+        missing_class=facts.missing_class,
         active=workload.spec.active and not over,
         user=user,
         groups=groups,

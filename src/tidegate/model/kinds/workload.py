@@ -66,7 +66,7 @@ class WaitingReason(StrEnum):
     NO_QUEUE = "NoQueue"
     """The Queue it names, or the ClusterQueue behind it, does not exist. Create it or name another."""
     NOT_ALLOWED = "NotAllowed"
-    """Its namespace or its submitter may not use this queue."""
+    """Its namespace or its submitter may not use this queue, or it names a PriorityClass that does not exist."""
     BACKOFF = "Backoff"
     """It was evicted and is asked for again a little later; `requeue.at` says when."""
     INACTIVE = "Inactive"

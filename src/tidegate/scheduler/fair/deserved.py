@@ -12,7 +12,7 @@ from tidegate.scheduler.fair.demand import same_demand, standing, wanted
 from tidegate.scheduler.fair.fill import Fill
 from tidegate.scheduler.fair.mending import Mending, can_be_mended
 from tidegate.scheduler.fair.rewinding import Rewinding
-from tidegate.scheduler.line.asks import every_part, hosts
+from tidegate.scheduler.line.shapes import every_part, hosts
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Snapshot, Workload
 from tidegate.scheduler.tree.node import TreeNode

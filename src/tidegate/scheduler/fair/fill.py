@@ -10,10 +10,11 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping
 from operator import attrgetter
 
-from tidegate.scheduler.line.asks import Ask, Placement, floor_kind, floor_place
+from tidegate.scheduler.line.asks import Ask, floor_place
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
+from tidegate.scheduler.line.shapes import Placement, floor_kind
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger

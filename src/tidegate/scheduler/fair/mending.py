@@ -148,9 +148,9 @@ class Mending:
         """Where a node's last turn was, among its siblings'."""
         return (self.ledger.shares[node.index], *self._turn(node))
 
-    def _turn(self, node: TreeNode) -> tuple[int, str]:
+    def _turn(self, node: TreeNode) -> tuple[int, int]:
         """Between equal shares: the age of what a node was given last, and its name."""
-        return (self._age(node), node.name)
+        return (self._age(node), node.by_name)
 
     def _age(self, node: TreeNode) -> int:
         """Of what raised its share to what it is, and all after that: the youngest."""

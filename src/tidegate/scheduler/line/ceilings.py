@@ -46,7 +46,7 @@ class Ceilings:
         """Somebody asks for this much (-1: nobody of this row does any more)."""
         self._rows += times
         self._choosy += times if row.only is None else 0
-        for axis, amount in row.sizes:
+        for axis, amount in row.shape.sizes:
             self._asking[axis] += times
             asked = self._asked[axis]
             rows = asked.get(amount, 0) + times

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from itertools import islice, product
 
-from tidegate.scheduler.line.asks import Part, Placement, Row, placed
+from tidegate.scheduler.line.asks import Row
+from tidegate.scheduler.line.shapes import Part, Placement
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.ledger import Ledger
 
@@ -23,7 +24,7 @@ def place(row: Row, ledger: Ledger, *, held: bool = False) -> Placement | None:
     only = row.only
     if only is not None:
         return only if ledger.fits(row.queue, only.need, held=held) else None
-    if row.whole:
+    if row.shape.whole:
         found = _in_one_flavor(row, ledger, held)
         if found is not None or not row.kind.parts[0].splits:
             return found
@@ -33,7 +34,7 @@ def place(row: Row, ledger: Ledger, *, held: bool = False) -> Placement | None:
 def _in_one_flavor(row: Row, ledger: Ledger, held: bool) -> Placement | None:
     """Where all of a single part fits: what the search below would find, without searching."""
     borrows = None
-    for placement in row.whole:
+    for placement in row.shape.whole:
         if ledger.fits(row.queue, placement.need, held=held):
             if ledger.inside_guarantee(row.queue, placement.need):
                 return placement
@@ -45,15 +46,15 @@ def first_choice(row: Row) -> Placement | None:
     """Every part in its first flavor, as if there were room everywhere; None if some part has none."""
     if row.only is not None:
         return row.only
-    return placed(row, [options[0][0] for options in row.hosts]) if all(row.hosts) else None
+    return row.shape.placed([options[0][0] for options in row.shape.hosts]) if all(row.shape.hosts) else None
 
 
 def in_one_flavor_each(row: Row) -> list[Placement]:
     """Ways to give every part one flavor, in order of preference, whether or not there is room."""
     if row.only is not None:
         return [row.only]
-    ways = product(*(tuple(flavor for flavor, _ in options) for options in row.hosts))
-    return [placed(row, flavors) for flavors in islice(ways, MOST_CHOICES)]
+    ways = product(*(tuple(flavor for flavor, _ in options) for options in row.shape.hosts))
+    return [row.shape.placed(flavors) for flavors in islice(ways, MOST_CHOICES)]
 
 
 class _Search:
@@ -84,7 +85,7 @@ class _Search:
 
     def _ranked(self, at: int, need: Need) -> list[tuple[str, Need]]:
         """A part's flavors: first those where it stays inside the guarantee."""
-        options = self.row.hosts[at]
+        options = self.row.shape.hosts[at]
         if len(options) < 2:
             return list(options)
         return sorted(options, key=lambda option: not self._inside(option[1], need))
@@ -95,7 +96,7 @@ class _Search:
         counts: dict[str, int] = {}
         left = part.pods
         for borrows in (False, True):
-            for flavor, _ in self.row.hosts[at]:
+            for flavor, _ in self.row.shape.hosts[at]:
                 more = self._most(part, flavor, left, need, borrows)
                 if more:
                     counts[flavor] = counts.get(flavor, 0) + more

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler.line.asks import Ask, Row, floor_kind, floor_place, growth
+from tidegate.scheduler.line.asks import Ask, Row, floor_place, growth
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings, under
 from tidegate.scheduler.line.fit import first_choice, place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.places import Place
 from tidegate.scheduler.line.rows import Rows, order
+from tidegate.scheduler.line.shapes import floor_kind
 from tidegate.scheduler.line.turns import Turns
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Workload
@@ -184,6 +185,10 @@ class Line:
 
     # ── who stands where ──
 
+    def somebody_asks(self, queue: TreeNode) -> bool:
+        """Whether anybody of a Queue stands in line."""
+        return bool(self._rows.of(queue))
+
     def rows(self, queue: TreeNode) -> Iterator[Row]:
         """The rows of a Queue that somebody stands in, in order."""
         return iter(sorted(self._rows.of(queue), key=order))
@@ -248,7 +253,7 @@ class Line:
         room for themselves, the rest is seen at its turn."""
         only = row.only
         if only is None:
-            return all(any(under(ceiling, need) for need in pieces) for pieces in row.pieces)
+            return all(any(under(ceiling, need) for need in pieces) for pieces in row.shape.pieces)
         return under(ceiling, only.need) and (not row.queue.capped or self.ledger.keeps_limits(row.queue, only.need))
 
     def _ask(self, row: Row, fits: bool) -> Ask:

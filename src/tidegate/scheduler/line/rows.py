@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
-from tidegate.scheduler.line.asks import Kind, Row
+from tidegate.scheduler.line.asks import Row
 from tidegate.scheduler.line.ceilings import Ceilings
 from tidegate.scheduler.line.places import Place
+from tidegate.scheduler.line.shapes import Kind, Shapes
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
@@ -20,7 +21,7 @@ class Rows:
     """All rows that somebody stands in."""
 
     def __init__(self, tree: Tree, ceilings: Ceilings) -> None:
-        self._flavors = tree.flavors
+        self._shapes = Shapes(tree.flavors)
         self._ceilings = ceilings
         self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
         self._heaps: list[list[_Offer]] = [[] for _ in range(tree.size)]
@@ -36,7 +37,8 @@ class Rows:
         rows = self._rows[queue.index]
         row = rows.get(kind)
         if row is None:
-            row = rows[kind] = Row(queue, kind, self._flavors)
+            shape = self._shapes.of(kind, queue)
+            row = rows[shape.kind] = Row(queue, shape)
             self._ceilings.count(row, 1)
             if kind.max_run_seconds is not None:
                 self.ending[row] = None
@@ -48,7 +50,7 @@ class Rows:
         """Where asks of this kind stand, if anybody does."""
         return self._rows[queue.index].get(kind)
 
-    def of(self, queue: TreeNode) -> Iterable[Row]:
+    def of(self, queue: TreeNode) -> Collection[Row]:
         """Those of a Queue, in no order."""
         return self._rows[queue.index].values()
 

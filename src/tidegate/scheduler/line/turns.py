@@ -25,8 +25,9 @@ Head = Callable[[TreeNode, Ceiling], Ask | None]
 """The ask of a Queue that is next under a ceiling."""
 
 
-_Place = tuple[Any, int, TreeNode, Ask]
-"""Where a child stands, a number that no other has, which child it is, and with which ask."""
+_Place = tuple[Any, int, int, int, TreeNode, Ask]
+"""Where a child stands among its siblings: its policy's order, the age of its ask, its place by name; a number that no
+other has; which child it is, and with which ask. It is flat since heaps compare places thousands of times a cycle."""
 
 
 class _View:
@@ -75,7 +76,7 @@ class Turns:
             foremost = self._foremost(root, ceiling)
             if foremost is not None:
                 self.ceiling = ceiling
-                return foremost[3]
+                return foremost[5]
         return None
 
     def changed(self, queue: TreeNode) -> None:
@@ -97,32 +98,35 @@ class Turns:
             ask = self._head(node, ceiling)
             return None if ask is None else ((), node, ask)
         foremost = self._foremost(node, ceiling)
-        return None if foremost is None else (foremost[0], foremost[2], foremost[3])
+        return None if foremost is None else (foremost[:3], foremost[4], foremost[5])
 
     def _first(self, node: TreeNode, above: Ceiling) -> Ask | None:
         ceiling = self._ceilings.at(node, above) if self._bounded[node.index] else above
         if node.is_queue:
             return self._head(node, ceiling)
         foremost = self._foremost(node, ceiling)
-        return None if foremost is None else foremost[3]
+        return None if foremost is None else foremost[5]
 
     def _foremost(self, node: TreeNode, ceiling: Ceiling) -> _Place | None:
         index = node.index
         view = self._views[index].get(ceiling) or self._open(node, ceiling)
         heap, places = view.heap, view.places
-        bounded, is_drf = self._bounded, self._policies[index] is None
+        head, bounded, is_drf = self._head, self._bounded, self._policies[index] is None
+        shares, share_with = self.ledger.shares, self.ledger.share_with
         for child in self._missed(node, view):
-            if child.is_queue and not bounded[child.index]:
-                ask = self._head(child, ceiling)
-            else:
-                ask = self._first(child, ceiling)
+            ask = (head if child.is_queue and not bounded[child.index] else self._first)(child, ceiling)
             if ask is None:
                 places.pop(child, None)
                 continue
+            if not is_drf:
+                order: Any = self._by_policy(child, ask)
+            elif ask.kind.impatient:
+                order = shares[child.index]
+            else:
+                order = share_with(child, ask.need)
             self._placed += 1
-            key = self._by_share(child, ask) if is_drf else self._by_policy(child, ask)
-            place = places[child] = (key, self._placed, child, ask)
-            if heap and heap[0][2] is child:  # Nearly always: it is whoever was served.
+            place = places[child] = (order, ask.created, child.by_name, self._placed, child, ask)
+            if heap and heap[0][4] is child:  # Nearly always: it is whoever was served.
                 heapreplace(heap, place)
             else:
                 heappush(heap, place)
@@ -131,7 +135,7 @@ class Turns:
             heapify(heap)
         while heap:
             place = heap[0]
-            if places.get(place[2]) is place:
+            if places.get(place[4]) is place:
                 return place
             heappop(heap)
         return None
@@ -172,14 +176,8 @@ class Turns:
         self._forgotten[node.index] = now
         self._changes[node.index] = []
 
-    def _by_share(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
-        """Where a child stands among its siblings, with the ask that is next below it."""
-        if ask.kind.impatient:
-            return (self.ledger.shares[node.index], ask.created, node.name)
-        return (self.ledger.share_with(node, ask.need), ask.created, node.name)
-
     def _by_policy(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
-        """The same where a policy decides."""
+        """What comes before age where a policy decides."""
         assert node.parent is not None
         now = self.ledger.shares[node.index]
         granted = self.ledger.share_with(node, ask.need)
@@ -193,11 +191,11 @@ class Turns:
             workload=ask.name,
             priority=ask.kind.priority,
             created=ask.created,
-            pods=ask.row.pods,
+            pods=ask.row.shape.pods,
             is_floor=ask.kind.is_floor,
         )
         # What stays inside a guarantee comes first, whatever the policy: it would be none otherwise.
-        return (granted > 0, self._policies[node.parent.index].order(candidate), ask.created, node.name)
+        return (granted > 0, self._policies[node.parent.index].order(candidate))
 
 
 def _policy(node: TreeNode, policies: Policies) -> Any:

@@ -7,8 +7,8 @@ from operator import attrgetter
 
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
 
-from tidegate.scheduler.line.asks import Placement
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree

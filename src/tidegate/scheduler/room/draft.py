@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tidegate.scheduler.fair.deserved import Deserved
-from tidegate.scheduler.line.asks import Placement
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books

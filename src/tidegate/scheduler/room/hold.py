@@ -9,8 +9,9 @@ a stream of small jobs could keep a large gang waiting for ever.
 
 from __future__ import annotations
 
-from tidegate.scheduler.line.asks import Ask, Placement
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.fit import in_one_flavor_each, place
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.snapshot import Instant
 from tidegate.scheduler.tree.cells import Need

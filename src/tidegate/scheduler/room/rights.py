@@ -28,9 +28,10 @@ from typing import Literal
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.fair.deserved import Deserved
-from tidegate.scheduler.line.asks import Ask, Placement, Row
+from tidegate.scheduler.line.asks import Ask, Row
 from tidegate.scheduler.line.fit import in_one_flavor_each
 from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft, Taken, total_of

@@ -10,8 +10,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
 
-from tidegate.scheduler.line.asks import Placement, Row, placed
+from tidegate.scheduler.line.asks import Row
 from tidegate.scheduler.line.fit import MOST_CHOICES
+from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
@@ -24,17 +25,17 @@ def ways(row: Row, ledger: Ledger, empty: Ledger) -> Iterator[Placement]:
         yield row.only
         return
     found = _in_one_flavor_each(row, ledger, (), ())
-    yield from (placed(row, flavors) for flavors in islice(found, MOST_CHOICES))
+    yield from (row.shape.placed(flavors) for flavors in islice(found, MOST_CHOICES))
     if any(part.splits for part in row.kind.parts) and (split := _split(row, ledger, empty)):
         yield split
 
 
 def _in_one_flavor_each(row: Row, ledger: Ledger, before: tuple[str, ...], need: Need) -> Iterator[tuple[str, ...]]:
     """The flavors of all parts, besides those that have theirs and need this."""
-    if len(before) == len(row.hosts):
+    if len(before) == len(row.shape.hosts):
         yield before
         return
-    options = [(flavor, total((need, own))) for flavor, own in row.hosts[len(before)]]
+    options = [(flavor, total((need, own))) for flavor, own in row.shape.hosts[len(before)]]
     for flavor, more in sorted(options, key=lambda option: not ledger.fits(row.queue, option[1], held=True)):
         yield from _in_one_flavor_each(row, ledger, (*before, flavor), more)
 
@@ -43,7 +44,7 @@ def _split(row: Row, ledger: Ledger, empty: Ledger) -> Placement | None:
     """Part by part into what is free, and what is left into what could be; pods that stay together all or none."""
     pods: list[tuple[int, str, int]] = []
     need: Need = ()
-    for part, options in zip(row.kind.parts, row.hosts, strict=True):
+    for part, options in zip(row.kind.parts, row.shape.hosts, strict=True):
         counts: dict[str, int] = {}
         together = 1 if part.splits else part.pods
         for there in (ledger, empty):

@@ -30,13 +30,18 @@ class Axes:
         self.resource = [places[resource] for _, resource in self.cells]
         """Axis → place of its resource."""
         self._pods: dict[tuple[Resources, str], Need] = {}
+        self._lists: dict[tuple[int, ...], list[int]] = {}
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def vector(self, cells: Mapping[Cell, int], otherwise: int = 0) -> list[int]:
-        """One amount per axis."""
-        return [cells.get(cell, otherwise) for cell in self.cells]
+        """One amount per axis; not to be changed."""
+        return self.same([cells.get(cell, otherwise) for cell in self.cells])
+
+    def same(self, amounts: list[int]) -> list[int]:
+        """One list for all that are equal: of thousands of nodes, that are looked at all the time, few differ."""
+        return self._lists.setdefault(tuple(amounts), amounts)
 
     def pod(self, requests: Resources, flavor: str) -> Need:
         """What one pod takes of a flavor."""
@@ -62,7 +67,7 @@ class Axes:
         total = [0] * len(self.resources)
         for axis, amount in enumerate(amounts):
             total[self.resource[axis]] += amount
-        return total
+        return self.same(total)
 
     def flavored(self, amounts: Sequence[int]) -> Flavored:
         """The same amounts as a value for statuses and messages."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import lcm
+from operator import attrgetter
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering, Stop
 from tidegate.scheduler.tree.cells import Axes, Cells
@@ -25,6 +26,7 @@ class TreeNode:
     __slots__ = (
         "axes",
         "bounds",
+        "by_name",
         "capacities",
         "capacity",
         "capped",
@@ -65,6 +67,8 @@ class TreeNode:
         self.weight = weight
         self.index = 0
         """Its place in the lists of a ledger."""
+        self.by_name = 0
+        """Its place among its siblings, by name."""
         self.children: list[TreeNode] = []
         self.path: tuple[TreeNode, ...] = (self, *parent.path) if parent else (self,)
         """From this node up to its root; above that only what several roots share."""
@@ -96,6 +100,8 @@ class TreeNode:
             for resource, limit in sorted(self.limits.items())
         ]
         """A Queue's limits: the axes that count together, and their most."""
+        for place, child in enumerate(sorted(self.children, key=attrgetter("name"))):
+            child.by_name = place
         self._measure()
         self._follow()
 
@@ -129,7 +135,7 @@ class TreeNode:
         """By resource that is there: an amount times this is a part of all the node could hold, for comparing workloads
         in it. What is not there counts for nothing, whether somebody held it once or not."""
         above = self.parent
-        self.scale = (
+        self.scale = self.axes.same(
             [above.unit // ((amount or 1) * self.weight) for amount in above.total_capacity]
             if above
             else [0] * len(wholes)

@@ -29,6 +29,8 @@ _QUIET_S = 60.0
 _ENDED_S = 330.0
 """Longer than anybody does: the controller of a Job whose pods fail and fail waits for minutes."""
 _MOST_S = 4 * 3600.0
+_LIMITS = 0.25
+"""In so many of all histories people have LimitRanges, and change them."""
 
 
 class Broken(AssertionError):  # noqa: N818 - what it says is the breach
@@ -80,13 +82,15 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
         latency_s=chance.choice((0.002, 0.02, SLOWEST_S)),
     )
     doors, flavors = chance.random() < 0.5, chance.choice((("default",), ("fast", "slow")))
+    # By a chance of its own, so that the histories of all others are what they were before there were any.
+    limits = Random(f"limits {history.seed}").random() < _LIMITS
     server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors)
     witness = Witness(loop.time)
     witness.start(server.objects)
     server.store.listen(witness.heard)
     server.start()
     nodes = Nodes(server.client, Random(chance.random()), flavors)
-    people = People(server.client, Random(chance.random()), flavors, doors=doors)
+    people = People(server.client, Random(chance.random()), flavors, doors=doors, limits=limits)
     operators = Operators(server.transport, loop, Random(chance.random()), weather)
     await nodes.open()
     await people.open()
@@ -97,12 +101,12 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     nodes.going_on.clear()
     await _quiet(witness, loop)
     operators.check()
-    history.breaches += await Settled(server.client, loop.unix).breaches(over=False)
+    history.breaches += await Settled(server.client, loop.unix, limits=limits).breaches(over=False)
     nodes.going_on.set()
     await people.open_again()
     await _quiet(witness, loop, _ENDED_S)
     operators.check()
-    history.breaches += await Settled(server.client, loop.unix).breaches(over=True)
+    history.breaches += await Settled(server.client, loop.unix, limits=limits).breaches(over=True)
     await operators.stop()
     await nodes.stop()
     await server.stop()

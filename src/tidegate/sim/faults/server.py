@@ -19,6 +19,7 @@ from tidegate.kube.wire import Object
 from tidegate.local.access.access import Access
 from tidegate.local.admission.chain import Admission
 from tidegate.local.admission.lifecycle import Lifecycle
+from tidegate.local.admission.limits import Limits
 from tidegate.local.apiserver.answers import decode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.openapi import OpenApi
@@ -50,7 +51,7 @@ class SimulatedServer:
         registry = Registry()
         access = Access(folder / "pki", self.store)
         self._api = Api(self.store, registry, access, Admission(), OpenApi(registry), clock=loop.moment)
-        self._api.admission.plugins = [Lifecycle(self.store)]
+        self._api.admission.plugins = [Lifecycle(self.store), Limits(self.store)]
         self.transport = InProcess(Server(self._api))
         self.client = Client(self.transport)
         self._doors = Doors(self.client) if doors else None

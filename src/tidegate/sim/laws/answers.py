@@ -10,9 +10,11 @@ from tidegate.sim.laws.breach import Breach
 
 
 def everybody_is_answered(accounts: Accounts) -> Iterator[Breach]:
-    """Who is not admitted, and whose pod sets could still grow, is told why."""
+    """Who is not admitted, and whose pod sets could still grow, is told why, if reasons were asked for."""
+    if not accounts.plan.says_why:
+        return
     told = {waiting.workload for waiting in accounts.plan.waiting}
-    admitted = accounts.admitted_after()
+    admitted = accounts.admitted_after(accounts.workloads)
     for name, workload in accounts.workloads.items():
         if name in told:
             continue
@@ -20,7 +22,7 @@ def everybody_is_answered(accounts: Accounts) -> Iterator[Breach]:
             yield Breach(None, f"{name} is neither admitted nor told why it waits")
             continue
         for pod_set in workload.pod_sets:
-            if _could_grow(pod_set, sum(accounts.granted.get(name, {}).get(pod_set.name, {}).values())):
+            if _could_grow(pod_set, sum(accounts.pods_of(name).get(pod_set.name, {}).values())):
                 yield Breach(None, f"{name} wants more pods of {pod_set.name} and is not told why it has to wait")
 
 

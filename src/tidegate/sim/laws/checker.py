@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, Ordering
 from tidegate.scheduler import Eviction, Grant, Instant, Plan, Rule, Shrink, Snapshot, Workload
-from tidegate.sim.laws.accounts import Accounts, takings
+from tidegate.sim.laws.accounts import Accounts, Holders, takings
 from tidegate.sim.laws.answers import everybody_is_answered
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import law_1
@@ -16,10 +16,10 @@ from tidegate.sim.laws.taking import MAKES_ROOM, law_2
 
 
 class LawChecker:
-    """Watches the Plans of a simulation. It keeps what it worked out of a configuration until that changes."""
+    """Watches the Plans of a simulation. It keeps what it worked out until that changes."""
 
     def __init__(self) -> None:
-        self._tree: QuotaTree | None = None
+        self._holders: Holders | None = None
         self._configuration: tuple[object, ...] = ()
         self._settling = False
         """Whether a Plan was made since something happened, and left no room but what it gave."""
@@ -34,9 +34,12 @@ class LawChecker:
 
     def breaches(self, snapshot: Snapshot, now: Instant, plan: Plan) -> Iterator[Breach]:
         """What is wrong with a Plan for this Snapshot."""
-        accounts = Accounts.of(snapshot, plan, self._tree_of(snapshot))
+        holders = self._holders_of(snapshot)
+        holders.look(snapshot)
+        accounts = Accounts.of(holders, plan)
         yield from law_1(accounts)
-        held = {name for one in _lost_patience(snapshot, now) for pods in one.pod_sets for name in pods.requests}
+        impatient = _lost_patience(snapshot, now) if takings(plan) else []
+        held = {name for one in impatient for pods in one.pod_sets for name in pods.requests}
         yield from law_2(accounts, held)
         yield from law_3(accounts, held)
         yield from self._law_4(plan)
@@ -62,11 +65,11 @@ class LawChecker:
         self._given |= given
         self._taken |= {pods for pods in _pods(takings(plan)) if pods[0] in taken}
 
-    def _tree_of(self, snapshot: Snapshot) -> QuotaTree:
+    def _holders_of(self, snapshot: Snapshot) -> Holders:
         configuration = (snapshot.nodes, snapshot.flavors, snapshot.cluster_queues, snapshot.queues)
-        if self._tree is None or configuration != self._configuration:
-            self._tree, self._configuration = QuotaTree(snapshot), configuration
-        return self._tree
+        if self._holders is None or configuration != self._configuration:
+            self._holders, self._configuration = Holders(QuotaTree(snapshot)), configuration
+        return self._holders
 
 
 def _pods(changes: Iterable[Grant | Shrink | Eviction]) -> set[tuple[str, str, str]]:

@@ -58,7 +58,7 @@ def _shown(nano: int) -> str:
 def law_1(accounts: Accounts) -> Iterator[Breach]:
     for message in over_committed(accounts.tree.places.values(), accounts.after):
         yield Breach(1, message)
-    admitted, plan = accounts.admitted_after(), accounts.plan
+    admitted, plan = accounts.admitted_after(accounts.granted), accounts.plan
     for grant in plan.grants:
         for pods_of, held in grant.held.items():
             if any(count > grant.pods.get(pods_of, {}).get(flavor, 0) for flavor, count in held.items()):

@@ -38,6 +38,8 @@ class Live:
             created=seen.created - self.now,
             pod_groups=[self._group(pod_set, seen) for pod_set in seen.pod_sets],
             priority=seen.priority,
+            priority_class=seen.missing_class or None,
+            missing_class=seen.missing_class,
             active=seen.active,
             user=seen.user,
             groups=seen.groups,

@@ -45,7 +45,9 @@ def _workloads(workloads: list[Object], pods: list[Object], classes: list[Object
             workload = read(Workload, obj)
         except ManifestError:
             continue
-        known = Facts(priority=ranks.get(workload.spec.priority_class_name or ""), pods=tuple(mine))
+        named = workload.spec.priority_class_name or ""
+        missing = "" if named in ranks else named
+        known = Facts(priority=ranks.get(named), missing_class=missing, pods=tuple(mine))
         seen = seen_workload(workload, known)
         if not is_over(workload, known) or any(each.present for each in seen.pod_sets):
             yield seen

@@ -19,8 +19,6 @@ class Sample:
     """By ClusterQueue name, or Queue namespace/name."""
     capacity: Mapping[str, int]
     """Of all roots together, by resource."""
-    waiting: frozenset[str]
-    """Queues somebody of which wants more than they have."""
 
 
 @dataclass(slots=True)
@@ -33,9 +31,7 @@ class History:
     _capacity: dict[str, int] = field(default_factory=dict)
 
     def record(self, world: World, plan: Plan) -> None:
-        queues = {one.name: one.queue for one in world.waiting_or_running.values()}
-        waiting = frozenset(queues[one.workload] for one in plan.waiting if one.workload in queues)
-        sample = Sample(world.now, plan.standings, self._capacity_of(world), waiting)
+        sample = Sample(world.now, plan.standings, self._capacity_of(world))
         self.end = world.now
         if self.samples and self.samples[-1].at == world.now:
             self.samples[-1] = sample
@@ -56,7 +52,7 @@ class History:
 
 
 def _differs(one: Sample, other: Sample) -> bool:
-    return (one.standings, one.capacity, one.waiting) != (other.standings, other.capacity, other.waiting)
+    return (one.standings, one.capacity) != (other.standings, other.capacity)
 
 
 def capacity_of(tree: QuotaTree) -> dict[str, int]:

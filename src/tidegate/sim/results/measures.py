@@ -40,7 +40,9 @@ class Measures:
     work_lost: Mapping[str, int]
     """By resource: amount x seconds of pods that ran for nothing."""
     below_deserved: Fraction
-    """Of the time in which it wanted, the part in which it held less than it deserved."""
+    """Of the time in which it wanted, the part in which it held less than it deserved,"""
+    below_deserved_seconds: int
+    """and how long that was; of all together, added up."""
     used: Mapping[str, Fraction]
     """By resource: the average part of the capacity it held."""
 
@@ -63,8 +65,7 @@ def summary(world: World, history: History) -> Summary:
     for application in world.applications.values():
         by_queue.setdefault(application.queue, []).append(application)
     below = {queue: _below_deserved(queue, history) for queue in by_queue}
-    wanting = sum((wanted for _, wanted in below.values()), 0)
-    overall = Fraction(sum(short for short, _ in below.values()), wanting) if wanting else Fraction(0)
+    overall = (sum(short for short, _ in below.values()), sum(wanted for _, wanted in below.values()))
     total_lost: dict[str, int] = {}
     for lost in world.work_lost.values():
         for resource, amount in lost.items():
@@ -78,7 +79,7 @@ def summary(world: World, history: History) -> Summary:
             queue: _measures(
                 members,
                 world.work_lost.get(queue, {}),
-                Fraction(below[queue][0], below[queue][1]) if below[queue][1] else Fraction(0),
+                below[queue],
                 _used([queue], history),
             )
             for queue, members in by_queue.items()
@@ -87,7 +88,7 @@ def summary(world: World, history: History) -> Summary:
 
 
 def _measures(
-    members: Sequence[Application], lost: Mapping[str, int], below: Fraction, used: Mapping[str, Fraction]
+    members: Sequence[Application], lost: Mapping[str, int], below: tuple[int, int], used: Mapping[str, Fraction]
 ) -> Measures:
     waited = sorted(one.first_admitted_at - one.created for one in members if one.first_admitted_at is not None)
     return Measures(
@@ -98,7 +99,8 @@ def _measures(
         evictions=sum(one.evictions for one in members),
         shrinks=sum(one.shrinks for one in members),
         work_lost=lost,
-        below_deserved=below,
+        below_deserved=Fraction(*below) if below[1] else Fraction(0),
+        below_deserved_seconds=below[0],
         used=used,
     )
 
@@ -128,7 +130,7 @@ def _below_deserved(queue: str, history: History) -> tuple[int, int]:
     short = wanted = 0
     for sample, seconds in history.spans():
         standing = sample.standings.get(queue)
-        if standing is not None and queue in sample.waiting:
+        if standing is not None and standing.wants_more:
             wanted += seconds
             held, due = (dominant(one.total(), sample.capacity) for one in (standing.allocated, standing.deserved))
             short += seconds if held < due else 0
@@ -138,7 +140,8 @@ def _below_deserved(queue: str, history: History) -> tuple[int, int]:
 def _fairness(history: History, world: World) -> Fraction | None:
     total, time = Fraction(0), 0
     for sample, seconds in history.spans():
-        index = _jain([_weighted_share(queue, sample, world) for queue in sorted(sample.waiting)])
+        wanting = (queue for queue, standing in sample.standings.items() if standing.wants_more)
+        index = _jain([_weighted_share(queue, sample, world) for queue in wanting])
         if index is not None:
             total += index * seconds
             time += seconds

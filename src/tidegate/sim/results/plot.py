@@ -94,7 +94,7 @@ class _Drawing:
             if standing is not None:
                 held = dominant(standing.allocated.total(), sample.capacity)
                 due = dominant(standing.deserved.total(), sample.capacity)
-                yield _Point(sample.at, sample.at + seconds, held, due, queue in sample.waiting)
+                yield _Point(sample.at, sample.at + seconds, held, due, standing.wants_more)
 
     def lines(self) -> Iterator[str]:
         yield f'<text class="title" x="{_LEFT}" y="{self.top + 24}">{escape(self.picture.title)}</text>'

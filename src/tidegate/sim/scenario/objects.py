@@ -93,8 +93,8 @@ def _apply_workload(name: str, value: Workload, world: World) -> None:
         world.submit(there)
     there.queue, there.pod_groups, there.active = queue, groups, spec.active
     there.priority, there.priority_class = spec.priority, spec.priority_class_name
-    if there.priority_class is not None:
-        there.priority = world.priority_classes.get(there.priority_class, spec.priority)
+    there.missing_class = ""
+    world.rank(there)
     there.max_run_seconds = spec.max_run_seconds
     there.changed()
     world.finish_if_done(there)
@@ -116,10 +116,15 @@ def _of_kubernetes(manifest: Mapping[str, Any]) -> Thing:
         value = manifest.get("value")
         if not isinstance(value, int) or isinstance(value, bool):
             raise _wrong("value", "is missing or not a whole number; write how urgent the class is, e.g. 100")
-        return Thing(kind, name, lambda world: world.priority_classes.__setitem__(name, value))
+        return Thing(kind, name, lambda world: _apply_class(name, value, world))
     node = Node(name=name, labels=labels, allocatable=_allocatable(manifest), taints=_taints(manifest))
     ready = _is_ready(manifest)
     return Thing(kind, name, lambda world: _apply_node(node, ready, world))
+
+
+def _apply_class(name: str, value: int, world: World) -> None:
+    world.priority_classes[name] = value
+    world.rank_all()
 
 
 def _apply_node(node: Node, ready: bool, world: World) -> None:

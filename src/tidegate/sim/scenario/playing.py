@@ -71,7 +71,7 @@ def play(
             _judge_laws(simulation, result, ("spec",))
     except NeverSettlesError as error:
         result.failures.append(script.document.fault(("spec",), str(error)))
-    result.plan, result.plans = simulation.plan, simulation.plans
+    result.plan, result.plans = simulation.explained(), simulation.plans
     return result
 
 
@@ -100,6 +100,8 @@ def _play(moment: Moment, simulation: Simulation, result: Result) -> None:
         except CannotHappenError as error:
             result.failures.append(result.script.document.fault(action.field, str(error)))
     plan = simulation.settle()
+    if moment.expected:
+        plan = simulation.explained() or plan
     for expected in moment.expected:
         for where, what in failing(expected, result.world, plan):
             result.failures.append(result.script.document.fault(where, what))

@@ -217,3 +217,4 @@ def _delete_things(kind: str, names: list[str], world: World) -> None:
     for name in names:
         there[kind].pop(name, None)
         world.tell("delete", f"{kind} {name}")
+    world.rank_all()

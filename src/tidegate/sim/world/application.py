@@ -20,6 +20,8 @@ class Application:
     pod_groups: list[PodGroup]
     priority: int = 0
     priority_class: str | None = None
+    missing_class: str = ""
+    """Its priority class, where there is none."""
     active: bool = True
     user: str = ""
     groups: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ class Application:
                 created=self.created,
                 pod_sets=tuple(group.view() for group in self.pod_groups),
                 priority=self.priority,
+                missing_class=self.missing_class,
                 active=self.active,
                 user=self.user,
                 groups=self.groups,

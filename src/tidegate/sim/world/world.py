@@ -79,13 +79,25 @@ class World:
 
     def submit(self, application: Application) -> None:
         self.applications[application.name] = self.waiting_or_running[application.name] = application
-        if application.priority_class is not None:
-            application.priority = self.priority_classes.get(application.priority_class, application.priority)
+        self.rank(application)
         wanted = ", ".join(
             f"{group.name} {group.count}" + (f" (at least {group.floor})" if group.floor != group.count else "")
             for group in application.pod_groups
         )
         self.tell("submit", application.name, wanted)
+
+    def rank(self, application: Application) -> None:
+        """By its priority class as it is now."""
+        name = application.priority_class
+        if name is not None:
+            application.priority = self.priority_classes.get(name, application.priority)
+            application.missing_class = "" if name in self.priority_classes else name
+            application.changed()
+
+    def rank_all(self) -> None:
+        """Priority classes are others than before."""
+        for application in self.waiting_or_running.values():
+            self.rank(application)
 
     def resize(self, name: str, pod_set: str, count: int) -> None:
         """The application wants another number of pods, those that ended well included."""

@@ -1,9 +1,10 @@
 """What must be true once faults have ended and nothing moves any more.
 
-5  a fresh plan finds nothing to do: nobody waits who fits
-6  statuses of queues and Workloads are what one counts oneself
-7  applications have the form that their grants call for: no gate is stuck, no Job held or loose by mistake
-8  with time, everything ends that can ever fit
+6  a fresh plan finds nothing to do: nobody waits who fits
+7  statuses of queues and Workloads are what one counts oneself
+8  applications have the form that their grants call for: no gate is stuck, no Job held or loose by mistake; who has
+   nothing asks for what LimitRanges say
+9  with time, everything ends that can ever fit
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ from tidegate.controller.kinds import Key, key_of
 from tidegate.controller.looking import Looking
 from tidegate.controller.operator import Operator
 from tidegate.controller.seen.config import snapshot
+from tidegate.controller.seen.workloads import holds
 from tidegate.kube.client import Client
 from tidegate.kube.events import EventRecorder
 from tidegate.kube.wire import Object
 from tidegate.model.codec import read
 from tidegate.model.flavored import Flavored
-from tidegate.model.jobs import is_finished
+from tidegate.model.jobs import JobKind, is_finished
 from tidegate.model.kinds import ClusterQueue, Queue, QueueJob, Workload
 from tidegate.model.kinds.workload import State, WaitingReason
 from tidegate.scheduler import Snapshot, plan
 from tidegate.scheduler import Workload as SeenWorkload
 from tidegate.sim.laws.quota import Amounts, QuotaTree, add
-from tidegate.workloads import asks_as, pod_facts
+from tidegate.workloads import asks_as, describe, pod_facts
 
 _NEVER = (WaitingReason.EXCEEDS_QUOTA, WaitingReason.NO_MATCHING_FLAVOR)
 
@@ -43,8 +45,10 @@ _NEVER = (WaitingReason.EXCEEDS_QUOTA, WaitingReason.NO_MATCHING_FLAVOR)
 class Settled:
     """Reads everything afresh from the server, by the operator's own eyes."""
 
-    def __init__(self, client: Client, clock: Callable[[], float]) -> None:
+    def __init__(self, client: Client, clock: Callable[[], float], *, limits: bool = False) -> None:
+        """`limits`: LimitRanges were changed, so pods may have other requests than those that count."""
         self._clock = clock
+        self._limits = limits
         operator = Operator(client)
         self.cache, self._managed = operator.cache, operator.managed
         recorder = EventRecorder(client, "judge")
@@ -89,7 +93,7 @@ class Settled:
             said = [*left.grants, *left.shrinks, *left.evictions, *left.starts]
             yield f"a fresh plan still finds something to do: {said}"
 
-    # ── law 6 ──
+    # ── law 7 ──
 
     def _queues(self, config: Snapshot) -> Iterator[str]:
         tree = QuotaTree(config)
@@ -122,7 +126,7 @@ class Settled:
                 ("admitted", status.admitted_workloads, counts.get((name, True), 0)),
             ):
                 told = {cell: n for cell, n in counted.items() if n} if isinstance(counted, dict) else counted
-                if said != told:
+                if said != told and not (self._limits and word == "used"):
                     yield f"{name} says {word} {said}, and it is {told}"
 
     def _running(self) -> Iterator[str]:
@@ -132,7 +136,7 @@ class Settled:
             if said != there:
                 yield f"{key_of(obj)} says that {said} pods run, and it is {there}"
 
-    # ── law 7 ──
+    # ── law 8 ──
 
     def _forms(self, config: Snapshot, seen: dict[Key, SeenWorkload]) -> Iterator[str]:
         for key, one in seen.items():
@@ -156,8 +160,21 @@ class Settled:
             for obj in followed.latest.all():
                 if is_finished(followed.entry, obj) or not self._managed.has_default(key_of(obj)[0]):
                     continue
-                if self.cache.workloads.get(self._applications.workload_key(obj)) is None:
+                known = self.cache.workloads.get(self._applications.workload_key(obj))
+                if known is None:
                     yield f"{obj['kind']} {key_of(obj)} has no Workload"
+                else:
+                    yield from self._asks(followed.entry, obj, read(Workload, known))
+
+    def _asks(self, entry: JobKind, obj: Object, workload: Workload) -> Iterator[str]:
+        name = "/".join((workload.metadata.namespace, workload.metadata.name))
+        if holds(workload, "Admitted") or any(pod_facts(pod).present for pod in self.cache.pods_of(name)):
+            return
+        defaults, kinds = self.cache.pod_defaults(workload.metadata.namespace), self.cache.kinds
+        wanted = describe(entry, defaults.filled(entry, obj, kinds), kinds=kinds)
+        asks, says = ([each.requests for each in one.spec.pod_sets] for one in (workload, wanted))
+        if asks != says:
+            yield f"{name} asks for {asks}, and its pods would have {says}"
 
     def _gates(self, workload: Workload, seen: SeenWorkload) -> Iterator[str]:
         pods = [pod for pod in self.cache.pods_of(seen.name) if not pod["metadata"].get("deletionTimestamp")]
@@ -167,7 +184,7 @@ class Settled:
             if may > 0 and waiting:
                 yield f"{seen.name} may start {may} more of {each.name}, and {waiting} pods are still gated"
 
-    # ── law 8 ──
+    # ── law 9 ──
 
     def _ended(self, config: Snapshot, seen: dict[Key, SeenWorkload], now: int) -> Iterator[str]:
         reasons = {each.workload: each.reason for each in plan(config, now).waiting}

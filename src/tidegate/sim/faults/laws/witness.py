@@ -4,6 +4,7 @@
     2  nothing starts that is not granted: no pod starts and no Job is let go beyond what might start as that was sent
     3  a floor is granted whole or not at all, by the size that was seen
     4  nothing is admitted twice: an admission stands until an eviction, and no place of a QueueJob has two pods
+    5  what is admitted counts what it was admitted with, whatever LimitRanges say by then
 
 Whoever lowers a quota or takes a node away over-commits it, and the operator hears of that when it does. So an amount
 is too much where it *grows* beyond what every configuration of the last while allowed.
@@ -134,8 +135,8 @@ class Witness:
         pods = self._pods.counted(name)
         if using.granted:
             self._held_at[name] = self._clock()
-        # What was on its way when a grant was taken back may still arrive.
-        since, patience_s = (self._gone_at, _UNHEARD_S) if raw is None else (self._held_at, _UNDER_WAY_S)
+        patience_s = self._patience_s(name)
+        since = self._gone_at if raw is None else self._held_at
         heard = self._clock() - since.get(name, -patience_s) >= patience_s
         stayed = using.staying
         using.look(raw, pods, self._asked(name), now=self._clock(), heard=heard)
@@ -150,11 +151,16 @@ class Witness:
             self._floors(name, raw)
         self._places(name, pods)
 
+    def _patience_s(self, name: str) -> float:
+        """What was on its way when a grant was taken back may still arrive; that people deleted a Workload may not have
+        been heard of for longer."""
+        return _UNHEARD_S if WORKLOADS + name not in self._objects[WORKLOADS] else _UNDER_WAY_S
+
     def _let_go(self, name: str, before: dict[Part, int], after: dict[Part, int]) -> None:
         """A Job is let go, or made larger, with no more than might start."""
         using = self._using[name]
         for part, count in after.items():
-            most = using.might_start(part, self._clock() - _UNDER_WAY_S)
+            most = using.might_start(part, self._clock() - self._patience_s(name))
             if before.get(part, 0) < count and using.useful(part, count) > most:
                 self._say(f"the Job of {name} may make {count} pods of {part}, and {most} might start")
 
@@ -222,6 +228,17 @@ class Witness:
             self.admissions["/".join(key_of(after))] += 1
             if was is not None:
                 self._say(f"{key_of(after)} was admitted at {was} and again at {now}, and not evicted in between")
+        elif before is not None and after is not None and now is not None:
+            self._counts_as_before(before, after)
+
+    # ── law 5 ──
+
+    def _counts_as_before(self, before: Object, after: Object) -> None:
+        counted = {each["name"]: each.get("requests") for each in before["spec"]["podSets"]}
+        for each in after["spec"]["podSets"]:
+            if each.get("requests") != counted.get(each["name"], each.get("requests")):
+                said = f"{counted[each['name']]} for a pod of {each['name']}, and {each.get('requests')} while it runs"
+                self._say(f"{'/'.join(key_of(after))} counted {said}")
 
     def _places(self, name: str, pods: list[Object]) -> None:
         places = Counter(

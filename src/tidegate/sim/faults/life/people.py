@@ -24,11 +24,13 @@ _MINDED = (403, 404, 409, 422)
 class People:
     """A few teams that share a few nodes, of one flavor or several."""
 
-    def __init__(self, client: Client, chance: Random, flavors: tuple[str, ...], *, doors: bool) -> None:
+    def __init__(
+        self, client: Client, chance: Random, flavors: tuple[str, ...], *, doors: bool, limits: bool = False
+    ) -> None:
         self._client = client
         self._chance = chance
         self._flavors = flavors
-        self._wishes = Wishes(chance, doors=doors)
+        self._wishes = Wishes(chance, doors=doors, leaves_open=limits)
         self._acts: list[tuple[int, Callable[[], Awaitable[None]]]] = [
             (8, self._job), (5, self._queue_job), (4, self._pod), (3, self._group), (4, self._workload),
             (4, self._resize), (4, self._delete), (2, self._pause), (1, self._disturb),
@@ -36,6 +38,8 @@ class People:
         ]  # fmt: skip
         if doors:
             self._acts += [(3, self._deployment), (1, self._roll_out)]
+        if limits:
+            self._acts += [(4, self._limit)]
 
     async def open(self) -> None:
         """Queues for everybody."""
@@ -200,3 +204,17 @@ class People:
         """A Queue is put under another ClusterQueue."""
         target = self._chance.choice((*_CLUSTER_QUEUES, "root"))
         await self._patch(QUEUES, await self._some(QUEUES), {"spec": {"clusterQueue": target}})
+
+    async def _limit(self) -> None:
+        """What pods of a namespace request where they say nothing is something else from now on, or nothing again."""
+        namespace, cpu = self._chance.choice(NAMESPACES), self._chance.randint(0, 3)
+        spec = {"limits": [{"type": "Container", "defaultRequest": {"cpu": str(cpu)}}]}
+        known = await self._some(r.LIMITRANGES, lambda obj: obj["metadata"]["namespace"] == namespace)
+        if known is None:
+            await self._client.create(
+                r.LIMITRANGES, {"metadata": {"name": "open", "namespace": namespace}, "spec": spec}
+            )
+        elif cpu:
+            await self._patch(r.LIMITRANGES, known, {"spec": spec})
+        else:
+            await self._client.delete(r.LIMITRANGES, "open", namespace)

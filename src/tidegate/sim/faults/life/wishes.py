@@ -14,11 +14,13 @@ URGENT = "urgent"
 
 
 class Wishes:
-    """Manifests made up from chance. `doors`: whether there are any to hold what people do not hold themselves."""
+    """Manifests made up from chance. `doors`: whether there are any to hold what people do not hold themselves;
+    `leaves_open`: whether it is left to LimitRanges, now and then, what a pod requests."""
 
-    def __init__(self, chance: Random, *, doors: bool) -> None:
+    def __init__(self, chance: Random, *, doors: bool, leaves_open: bool = False) -> None:
         self._chance = chance
         self._doors = doors
+        self._leaves_open = leaves_open
         self._count = 0
 
     def named(self, kind: str) -> Json:
@@ -81,7 +83,9 @@ class Wishes:
         return {"metadata": self.named("bare"), "spec": {"podSets": [pods], "priority": self._priority()}}
 
     def _template(self, cpu: int) -> Json:
-        container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": str(cpu)}}}
+        container: Json = {"name": "main", "image": "host", "resources": {"requests": {"cpu": str(cpu)}}}
+        if self._leaves_open and not self._chance.randrange(3):
+            container["resources"] = {}
         return {"spec": {"restartPolicy": "Never", "containers": [container]}}
 
     def _pod(self, metadata: Json) -> Json:
