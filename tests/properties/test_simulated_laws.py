@@ -91,7 +91,12 @@ def test_no_day_breaks_a_law(tmp_path_factory: Any, day: dict[str, Any], seed: i
 
 @pytest.mark.parametrize(
     ("day", "seed"),
-    [("what-is-left-of-a-floor", 2), ("passed-and-taken-back", 55595), ("taken-and-not-needed", 519)],
+    [
+        ("what-is-left-of-a-floor", 2),
+        ("passed-and-taken-back", 55595),
+        ("taken-and-not-needed", 519),
+        ("given-for-nobody-in-the-end", 16469),
+    ],
 )
 def test_days_that_once_did(day: str, seed: int) -> None:
     check(Path(__file__).parent / "days" / f"{day}.yaml", seed)

@@ -95,6 +95,14 @@ class Holding:
         return max(0, ran - runs)
 
     @property
+    def gained(self) -> bool:
+        """Whether it holds pods that this very plan gave it."""
+        pod_sets = zip(self.granted, self.workload.pod_sets, strict=True)
+        return any(
+            count > before.granted.get(flavor, 0) for counts, before in pod_sets for flavor, count in counts.items()
+        )
+
+    @property
     def waits_to_start(self) -> bool:
         """Whether some of its pods may not start yet."""
         return any(any(held.values()) for held in self.held)

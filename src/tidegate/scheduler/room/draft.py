@@ -183,10 +183,10 @@ class Draft:
     def _inherited(
         self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None, axes: Collection[int]
     ) -> tuple[Taken, ...]:
-        """What others gave for the holder of pods that are lost now: all if nothing is left to it, else as much as was
-        lost of what it was taken for. Who takes what they gave themselves comes first."""
+        """What others gave for the holder of pods that are lost now: all if nothing is left to it of what this very plan
+        gave it, else as much as was lost of what it was taken for. Who takes what they gave themselves comes first."""
         given = self.taken_for(holding.workload.name)
-        if holding.admitted and given:
+        if given and holding.admitted and holding.gained:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
             wanted = tuple((axis, amount) for axis, amount in _need(holding, lost) if axis in axes)
             given = list(_covering(wanted, given))
