@@ -183,8 +183,8 @@ class Draft:
     def _inherited(
         self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None, axes: Collection[int]
     ) -> tuple[Taken, ...]:
-        """What others gave for the holder of pods that are lost now: all if nothing is left to it of what this very plan
-        gave it, else as much as was lost of what it was taken for. Who takes what they gave themselves comes first."""
+        """What others gave for the holder of pods that are lost now: all if nothing is left of what this very plan gave
+        it, else as much as was lost of what it was taken for. Who takes what they gave themselves comes first."""
         given = self.taken_for(holding.workload.name)
         if given and holding.admitted and holding.gained:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
