@@ -96,6 +96,7 @@ def test_no_day_breaks_a_law(tmp_path_factory: Any, day: dict[str, Any], seed: i
         ("passed-and-taken-back", 55595),
         ("taken-and-not-needed", 519),
         ("given-for-nobody-in-the-end", 16469),
+        ("half-a-step", 0),
     ],
 )
 def test_days_that_once_did(day: str, seed: int) -> None:

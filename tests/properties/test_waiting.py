@@ -20,6 +20,7 @@ from tests.scheduler.world import World
 from tidegate.model.kinds.cluster_queue import AcrossQueues, Preemption, WithinQueue
 from tidegate.model.kinds.workload import WaitingReason
 from tidegate.sim.laws.quota import Amounts, Cell, Place, add
+from tidegate.sim.results.history import over_flavors
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
 A_WHILE = 700
@@ -129,6 +130,17 @@ class Waiting(HandingOut):
             for place in mine
         )
 
+    def _deserves_all(self, wish: Wish, ask: Amounts, other: Wish) -> bool:
+        """Whether what is asked for is deserved resource by resource, whatever the flavor."""
+        mine = [place for place in wish.queue.path if place not in set(other.queue.path)]
+        return all(
+            over_flavors(self.holds[place.name]).get(resource, 0) + some
+            <= over_flavors(self.deserved[place.name]).get(resource, 0)
+            for place in mine
+            for resource, some in over_flavors(ask).items()
+            if some
+        )
+
     def _is_within(self, place: Place, ask: Amounts) -> bool:
         """Whether a place would hold no more than it deserves, amount by amount."""
         holds, own = self.holds[place.name], self.deserved[place.name]
@@ -159,7 +171,7 @@ class Waiting(HandingOut):
         if not self._is_modest(wish, ask, other):
             return False
         if floor and rules.across_queues is AcrossQueues.LOWER_PRIORITY:
-            return other.priority < wish.priority
+            return other.priority < wish.priority and self._deserves_all(wish, ask, other)
         if floor and rules.across_queues is AcrossQueues.NEVER:
             return False
         return all(

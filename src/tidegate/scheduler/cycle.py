@@ -205,6 +205,7 @@ class Cycle:
             if not pod_set.mixes and any(n for flavor, n in holding.granted[at].items() if flavor not in flavors):
                 return None
             too_many = max(0, holding.count(at) + pods - pod_set.wanted)
+            too_many += holding.odd(at, holding.count(at) + pods - too_many)
             for flavor, count in sorted(holding.granted[at].items()):
                 new = min(too_many, count - pod_set.granted.get(flavor, 0))
                 if new > 0:

@@ -34,7 +34,7 @@ from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.giveback import must_give_back
-from tidegate.scheduler.room.rights import Hopes
+from tidegate.scheduler.room.hopes import Hopes
 from tidegate.scheduler.snapshot import Instant, Snapshot, Workload
 from tidegate.scheduler.standings import Standings
 from tidegate.scheduler.tree.ledger import Ledger

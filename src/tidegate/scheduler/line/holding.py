@@ -74,6 +74,13 @@ class Holding:
         workload = self.workload
         return (-workload.priority, self.since, workload.created, workload.name)
 
+    def odd(self, index: int, count: int) -> int:
+        """Of so many pods of one pod set, those beyond a whole step; none if it had as many before this plan."""
+        pod_set = self.workload.pod_sets[index]
+        if count <= pod_set.least or count == sum(pod_set.granted.values()):
+            return 0
+        return (count + pod_set.ended - min(pod_set.floor, pod_set.count)) % pod_set.step
+
     def surplus(self, index: int) -> int:
         """Pods above the floor."""
         return max(0, self.count(index) - self.workload.pod_sets[index].least)

@@ -167,8 +167,11 @@ class Draft:
         lost = next((taken for taken in given if taken.needed_by != name), given[0])
         if lost.needed_by != name:
             for taken in self.taken_for(name):
+                of_its_own = taken.holding.queue is holding.queue
+                if of_its_own and holding.gained and lost.needed_by is not None:
+                    continue  # It is granted something in the end, and that is what its own Queue gave it for.
                 self._give_for(taken, lost.needed_by)
-                if lost.needed_by is None:
+                if of_its_own or lost.needed_by is None:
                     taken.rule = lost.rule
             return
         # It took its own again. That is not lost; but what others gave for it is, to whom its own had been.

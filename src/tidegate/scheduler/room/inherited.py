@@ -88,6 +88,7 @@ def _may_return(taken: Taken) -> bool:
     for index, pod_set in enumerate(holding.workload.pod_sets):
         lost = {some.flavor: some.count for some in taken.pods if some.index == index}
         has = {flavor for flavor, count in holding.granted[index].items() if count}
-        if holding.count(index) + sum(lost.values()) > pod_set.wanted or (lost and not pod_set.mixes and has - {*lost}):
+        count = holding.count(index) + sum(lost.values())
+        if count > pod_set.wanted or (lost and (holding.odd(index, count) or (not pod_set.mixes and has - {*lost}))):
             return False
     return True

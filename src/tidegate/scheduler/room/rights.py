@@ -23,18 +23,17 @@ taken twice for one ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
+from itertools import takewhile
 from typing import Literal
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
-from tidegate.scheduler.fair.deserved import Deserved
-from tidegate.scheduler.line.asks import Ask, Row
-from tidegate.scheduler.line.fit import in_one_flavor_each
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.room.draft import Draft, Taken, total_of
+from tidegate.scheduler.room.hopes import takes_within
 from tidegate.scheduler.room.inherited import Inherited
 from tidegate.scheduler.room.victims import Victims
 from tidegate.scheduler.room.ways import ways
@@ -56,37 +55,6 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
         if rights.finds_somebody and _take(ask, draft, placement, rights):
             return placement
     return None
-
-
-class Hopes:
-    """Who might have room made, or held, although it does not fit. It is asked again when the Queue, or what it
-    deserves, has changed."""
-
-    def __init__(self, books: Books, deserved: Deserved) -> None:
-        self._books = books
-        self._deserved = deserved
-
-    def __call__(self, queue: TreeNode) -> Callable[[Row], bool]:
-        """Asked of the rows of a Queue."""
-        takes_within = _takes_within(queue, self._books)
-        ledger, due = self._books.ledger, self._deserved.share(queue)
-        share_with, is_above = ledger.share_with, ledger.shares[queue.index] > due
-
-        def hopes(row: Row) -> bool:
-            if row.kind.impatient or (takes_within and row.kind.is_floor):
-                return True
-            if is_above:
-                return False
-            if row.only is not None:
-                return share_with(queue, row.only.need) <= due
-            return any(share_with(queue, way.need) <= due for way in in_one_flavor_each(row))
-
-        return hopes
-
-
-def _takes_within(queue: TreeNode, books: Books) -> bool:
-    """Whether a floor might take something in its own Queue."""
-    return queue.rules.preemption.within_queue is not WithinQueue.NEVER or books.has_surplus(queue)
 
 
 def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool:
@@ -174,7 +142,7 @@ class _Rights:
         self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
-        self.takes_within = ask.kind.is_floor and _takes_within(ask.queue, draft.books)
+        self.takes_within = ask.kind.is_floor and takes_within(ask.queue, draft.books)
         self.look()
 
     def look_again(self, taken: Taken) -> None:
@@ -195,6 +163,10 @@ class _Rights:
             if node.contested and not self._stays_within(node, node.contested):
                 break
             self.modest.add(node)
+        # Those of them that would hold no more than they deserve of what is asked for. Shares do not tell that of
+        # a resource that does not dominate, and who took by priority what others deserve would have to give it back.
+        by_priority = self.across is AcrossQueues.LOWER_PRIORITY
+        self.deserving = set(takewhile(self._deserves_all, path[: len(self.modest)])) if by_priority else set()
         # Nobody outside of this node can be asked to give way: where their path meets the asker's, all below is modest.
         self.scope = path[min(len(self.modest), len(path) - 1)]
 
@@ -233,7 +205,9 @@ class _Rights:
             if all(self._stays_above(node, need) for node in apart):
                 return Rule.FAIR_SHARE
         lower = holding.workload.priority < self.ask.kind.priority
-        return Rule.LOWER_PRIORITY if self.across is AcrossQueues.LOWER_PRIORITY and lower else None
+        if lower and self.deserving.issuperset(self.ask.queue.meets(holding.queue)):
+            return Rule.LOWER_PRIORITY
+        return None
 
     def alike(self, holding: Holding) -> Hashable:
         """Between workloads of one Queue and size their priority decides, and in the asker's own also who is newer."""
@@ -299,3 +273,13 @@ class _Rights:
         """Whether a node of the asker's would hold no more than it deserves, of all it asks for or of these axes."""
         granted, own = self.draft.ledger.granted[node.index], self.draft.deserved.amounts(node)
         return all(granted[axis] + amount <= own[axis] for axis, amount in self.need if axes is None or axis in axes)
+
+    def _deserves_all(self, node: TreeNode) -> bool:
+        """Whether a node of the asker's would hold no more than it deserves of each resource asked for, whatever the
+        flavor."""
+        axes, ledger = node.axes, self.draft.ledger
+        holds = axes.by_resource(ledger.granted[node.index])
+        due = axes.by_resource(self.draft.deserved.amounts(node))
+        for axis, amount in self.need:
+            holds[axes.resource[axis]] += amount
+        return all(holds[place] <= due[place] for place in {axes.resource[axis] for axis, _ in self.need})

@@ -67,7 +67,7 @@ class Axes:
         total = [0] * len(self.resources)
         for axis, amount in enumerate(amounts):
             total[self.resource[axis]] += amount
-        return self.same(total)
+        return total
 
     def flavored(self, amounts: Sequence[int]) -> Flavored:
         """The same amounts as a value for statuses and messages."""

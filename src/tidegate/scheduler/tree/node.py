@@ -93,7 +93,7 @@ class TreeNode:
         self.most = axes.vector(self.bounds, 0 if self.parent is None else NO_BOUND)
         self.kept = axes.vector(self.keeps) if self.keeps else None
         self.capacity = axes.vector(self.capacities)
-        self.total_capacity = axes.by_resource(self.capacity)
+        self.total_capacity = axes.same(axes.by_resource(self.capacity))
         """By resource, over all flavors."""
         self.capped = [
             ([axis for axis, cell in enumerate(axes.cells) if cell[1] == resource], limit, resource)
