@@ -68,7 +68,8 @@ class HandingOut:
         """Strict ClusterQueues whose first in line does not fit."""
         self.looked_past = False
         """Whether an ask with a choice of flavors, or beside room that others keep, did not fit, and another of its
-        Queue stood in line instead. The planner finds that out at its turn only, so that turns may be others."""
+        Queue stood in line instead; or a floor did not that could be split, though one pod of it would. The planner
+        finds that out at its turn only, so that turns may be others, those of the Queues beside it, too."""
 
     def all(self) -> dict[str, Amounts]:
         """What every node deserves."""
@@ -171,6 +172,7 @@ class HandingOut:
                 self.looked_past |= passed
                 return wish, pods
             passed |= self._is_found_late(wish)
+            self.looked_past |= self._seems_to_fit(wish)
         return None
 
     def _place_in_line(self, wish: Wish) -> tuple[object, ...]:
@@ -214,6 +216,10 @@ class HandingOut:
 
     def _is_found_late(self, wish: Wish) -> bool:
         return len(self.flavors(wish.queue)) > 1 or any(place.kept for place in self.tree.places.values())
+
+    def _seems_to_fit(self, wish: Wish) -> bool:
+        splits = len(self.flavors(wish.queue)) > 1 and wish.pod_set.mixes and not wish.started and wish.ask > 1
+        return splits and self._of_one_kind(wish, {}, 1, self.flavors(wish.queue)) is not None
 
     def _fits(self, wish: Wish, pods: dict[str, int]) -> bool:
         sums = {name: dict(held) for name, held in self.holds.items()}

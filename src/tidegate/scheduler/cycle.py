@@ -16,7 +16,7 @@ from fractions import Fraction
 from tidegate.model.kinds.cluster_queue import Ordering, WithinQueue
 from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.line.asks import Ask, Row
-from tidegate.scheduler.line.fit import first_choice, place
+from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
@@ -163,7 +163,7 @@ class Cycle:
         """Whether its Queue would stay at or below what it deserves, or might if its own surplus went first."""
         if row.kind.is_floor and self.books.has_surplus(row.queue):
             return True
-        wanted = first_choice(row)
+        wanted = row.shape.first
         due = self.draft.deserved.share(row.queue)
         return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 

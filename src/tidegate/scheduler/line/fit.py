@@ -42,13 +42,6 @@ def _in_one_flavor(row: Row, ledger: Ledger, held: bool) -> Placement | None:
     return borrows
 
 
-def first_choice(row: Row) -> Placement | None:
-    """Every part in its first flavor, as if there were room everywhere; None if some part has none."""
-    if row.only is not None:
-        return row.only
-    return row.shape.placed([options[0][0] for options in row.shape.hosts]) if all(row.shape.hosts) else None
-
-
 def in_one_flavor_each(row: Row) -> list[Placement]:
     """Ways to give every part one flavor, in order of preference, whether or not there is room."""
     if row.only is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.line.asks import Ask, Row, floor_place, growth
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings, under
-from tidegate.scheduler.line.fit import first_choice, place
+from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.places import Place
 from tidegate.scheduler.line.rows import Rows, order
@@ -250,17 +250,19 @@ class Line:
 
     def _fits(self, row: Row, ceiling: Ceiling) -> bool:
         """Whether there is room for a row, as far as a ceiling tells; where it has a choice of flavors, or others keep
-        room for themselves, the rest is seen at its turn."""
-        only = row.only
-        if only is None:
-            return all(any(under(ceiling, need) for need in pieces) for pieces in row.shape.pieces)
-        return under(ceiling, only.need) and (not row.queue.capped or self.ledger.keeps_limits(row.queue, only.need))
+        room for themselves, the rest is seen at its turn. What a Queue's limits allow is the same in every flavor."""
+        only, first = row.only, row.shape.first
+        if only is not None:
+            fits = under(ceiling, only.need)
+        else:
+            fits = all(any(under(ceiling, need) for need in pieces) for pieces in row.shape.pieces)
+        return fits and (not row.queue.capped or first is None or self.ledger.keeps_limits(row.queue, first.need))
 
     def _ask(self, row: Row, fits: bool) -> Ask:
         """The first of a row, weighed by what it takes where it fits, or else in the flavors it would like best."""
         if row.only is not None:
             return row.only_ask()
-        placement = (place(row, self.ledger) if fits else None) or first_choice(row)
+        placement = (place(row, self.ledger) if fits else None) or row.shape.first
         assert row.first is not None
         return Ask(row, row.first, placement.need if placement else ())
 

@@ -56,7 +56,7 @@ class Placement:
 class Shape:
     """A kind, and where its pods could stand in a Queue."""
 
-    __slots__ = ("__weakref__", "hosts", "kind", "only", "pieces", "pods", "rank", "whole")
+    __slots__ = ("__weakref__", "first", "hosts", "kind", "only", "pieces", "pods", "rank", "whole")
 
     def __init__(self, kind: Kind, queue: TreeNode, flavors: Flavors) -> None:
         self.kind = kind
@@ -69,6 +69,10 @@ class Shape:
         """Where it must stand if it fits at all; None where there is a choice."""
         if all(len(options) == 1 for options in self.hosts):
             self.only = self.placed([options[0][0] for options in self.hosts])
+        self.first = self.only
+        """Every part in its first flavor, as if there were room everywhere; None if some part has none."""
+        if self.only is None and all(self.hosts):
+            self.first = self.placed([options[0][0] for options in self.hosts])
         self.whole: list[Placement] = []
         """Where a single part could stand in one flavor, in order of preference."""
         if self.only is None and len(kind.parts) == 1:
