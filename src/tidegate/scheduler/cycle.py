@@ -202,11 +202,11 @@ class Cycle:
         for at, pods in lost.items():
             pod_set = holding.workload.pod_sets[at]
             flavors = {some.flavor for some in taken.pods if some.index == at}
-            if not pod_set.mixes and any(n for flavor, n in holding.granted[at].items() if flavor not in flavors):
-                return None
             too_many = max(0, holding.count(at) + pods - pod_set.wanted)
             too_many += holding.odd(at, holding.count(at) + pods - too_many)
-            for flavor, count in sorted(holding.granted[at].items()):
+            if not pod_set.mixes:  # All of another flavor, then.
+                too_many = max(too_many, sum(n for flavor, n in holding.granted[at].items() if flavor not in flavors))
+            for flavor, count in sorted(holding.granted[at].items(), key=lambda held: (held[0] in flavors, held[0])):
                 new = min(too_many, count - pod_set.granted.get(flavor, 0))
                 if new > 0:
                     instead.append((at, flavor, new))
