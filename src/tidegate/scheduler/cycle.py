@@ -115,10 +115,11 @@ class Cycle:
                 for holding, floor in self.draft.in_vain.items():
                     self._withdraw(holding, ask, floor=floor)
                 self.wait(ask)
-            for holding in self.draft.returned:
-                self._step_aside(holding)
-            self.draft.returned.clear()
-            self.draft.in_vain.clear()
+            if self.draft.returned or self.draft.in_vain:
+                for holding in self.draft.returned:
+                    self._step_aside(holding)
+                self.draft.returned.clear()
+                self.draft.in_vain.clear()
 
     def _withdraw(self, holding: Holding, ask: Ask, *, floor: bool) -> None:
         """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and no
@@ -238,7 +239,8 @@ class Cycle:
         self._granted.add(ask.queue)
         if not ask.kind.is_floor:
             self._grown.add(ask.queue)
-        self._in_vain = {name: asker for name, asker in self._in_vain.items() if asker != ask.name}
+        if self._in_vain:
+            self._in_vain = {name: asker for name, asker in self._in_vain.items() if asker != ask.name}
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)

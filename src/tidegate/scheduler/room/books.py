@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from operator import attrgetter
 
 from sortedcontainers import SortedList  # type: ignore[import-untyped]
@@ -23,11 +25,11 @@ class Books:
         self.tree = tree
         self.ledger = Ledger(tree)
         self.holdings: dict[str, Holding] = {}
-        self._by_queue: dict[TreeNode, SortedList] = {}
+        self._by_queue: dict[TreeNode, SortedList] = defaultdict(partial(SortedList, key=_weight))
         """Those who hold something: who gave all of it in this cycle is not asked again and again."""
-        self._unsorted: dict[TreeNode, dict[str, Holding]] = {}
+        self._unsorted: dict[TreeNode, dict[str, Holding]] = defaultdict(dict)
         """Those who came since somebody last looked: most are gone again before anybody looks for victims."""
-        self._with_surplus: dict[TreeNode, SortedList] = {}
+        self._with_surplus: dict[TreeNode, SortedList] = defaultdict(partial(SortedList, key=_weight))
 
     def enter(self, holding: Holding) -> None:
         """Count what a workload holds."""
@@ -54,10 +56,6 @@ class Books:
             return
         holding.listed = holds
         if holds:
-            if queue not in self._unsorted:
-                self._unsorted[queue] = {}
-                self._by_queue[queue] = SortedList(key=_weight)
-                self._with_surplus[queue] = SortedList(key=_weight)
             self._unsorted[queue][holding.workload.name] = holding
         elif self._unsorted[queue].pop(holding.workload.name, None) is None:
             self._by_queue[queue].remove(holding)
@@ -113,12 +111,9 @@ class Books:
 
     def of(self, queue: TreeNode) -> Iterator[Holding]:
         """The workloads of a Queue that hold something, who gives way first coming first."""
-        if queue not in self._unsorted:
-            return
-        if self._unsorted[queue]:
-            self._by_queue[queue].update(self._unsorted[queue].values())
-            self._unsorted[queue].clear()
-        yield from reversed(self._by_queue[queue])
+        if new := self._unsorted.pop(queue, None):
+            self._by_queue[queue].update(new.values())
+        yield from reversed(self._by_queue.get(queue, ()))
 
     def with_surplus(self, queue: TreeNode) -> Iterator[Holding]:
         """Of these, the ones that hold more than their floor."""

@@ -274,6 +274,8 @@ class Ledger(Shares):
     def excesses(self, node: TreeNode) -> list[Short]:
         """Where more is granted than a node may hold, or is lent out of what others keep for themselves."""
         granted = self.granted[node.index]
+        if not (self.keeps or node.capped or any(map(gt, granted, node.most))):
+            return []
         if self.keeps:
             # What is kept can be more than there is; then nobody can be asked for the difference.
             lent = zip(self.inner[node.index], self._kept_idle[node.index], node.most, strict=True)
