@@ -103,6 +103,11 @@ def test_days_that_once_did(day: str, seed: int) -> None:
     check(Path(__file__).parent / "days" / f"{day}.yaml", seed)
 
 
+@pytest.mark.xfail(strict=True, reason="law 4: who waits beside held room takes one plan late; not mended yet")
+def test_a_day_that_still_does() -> None:
+    check(Path(__file__).parent / "days" / "one-plan-late.yaml", 0)
+
+
 def check(path: Path, seed: int) -> None:
     (script,) = read_scripts(path)
     result = play(script, seed=seed, policies=BUILT_IN)
