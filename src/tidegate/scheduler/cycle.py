@@ -24,7 +24,7 @@ from tidegate.scheduler.plan import Rule, Waiting
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
-from tidegate.scheduler.room.rights import make_room
+from tidegate.scheduler.room.making import make_room
 from tidegate.scheduler.room.victims import Unit
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
