@@ -32,7 +32,10 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
         if draft.ledger.fits(ask.queue, placement.need, held=True):
             # Enough pods are leaving already. What others gave up a moment ago may be claimed; for those that leave
             # anyway everybody waits, instead of taking more.
-            return placement if draft.ledger.frees_enough(ask.queue, placement.need) else None
+            if draft.ledger.frees_enough(ask.queue, placement.need):
+                return placement
+            draft.awaits_leaving[ask.name] = ask.queue, placement.need
+            return None
         if rights.finds_somebody and _take(ask, draft, placement, rights):
             return placement
     return None
