@@ -9,6 +9,7 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -62,6 +63,7 @@ class Cycle:
         self.held_room = HeldRoom(self.draft, empty)
         self._in_vain: dict[str, str] = {}
         """Workloads for which no room is made, and who would have it at once."""
+        self._withdrawn: Counter[str] = Counter()
         self._waits = self._withdrew = False
         self._granted: set[TreeNode] = set()
         self._grown: set[TreeNode] = set()
@@ -146,10 +148,12 @@ class Cycle:
                 self._asked_back[node] = self.draft.moves
 
     def _withdraw(self, holding: Holding, ask: Ask, *, floor: bool) -> None:
-        """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and no
-        more room is made for it while the ask waits."""
+        """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and if
+        that happens again no more room is made for it while the ask waits."""
         name = holding.workload.name
-        self._in_vain[name] = ask.name
+        if self._withdrawn[name]:
+            self._in_vain[name] = ask.name
+        self._withdrawn[name] += 1
         self.draft.withdraw(holding, floor=floor)
         self._give_back_what_was_not_needed(self.draft.taken_for(name))
         self._step_aside(holding)
