@@ -33,7 +33,31 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
             draft.put_back(taken.holding, given_up)
         else:
             found.append(taken.holding)
-    return found
+    return found + [taken.holding for taken in newest_first if taken in draft.taken and _stays(taken, draft)]
+
+
+def _stays(taken: Taken, draft: Draft) -> bool:
+    """Who lost pods of one flavor and has new ones of another loses those instead, where its own may stay."""
+    holding, stayed = taken.holding, False
+    if taken.evicts or holding.queue is None or taken.needed_by is None:
+        return False
+    for some in taken.pods:
+        given = holding.workload.pod_sets[some.index].granted
+        for flavor, count in sorted(holding.granted[some.index].items()):
+            new = min(count - given.get(flavor, 0), some.count)
+            if flavor == some.flavor or new < some.count:
+                continue
+            before = draft.ledger.crowding(holding.queue)
+            instead = draft.give_up(holding, [(some.index, flavor, some.count)])
+            draft.put_back(holding, [some])
+            if draft.ledger.is_crowded(holding.queue, before):
+                draft.give_up(holding, [(some.index, some.flavor, some.count)])
+                draft.put_back(holding, instead)
+            else:
+                taken.pods = tuple(other for other in taken.pods if other is not some) + instead
+                stayed = True
+                break
+    return stayed
 
 
 def _overreaches(taken: Taken, draft: Draft, takers: Collection[TreeNode]) -> bool:
