@@ -33,7 +33,7 @@ class Ceilings:
         self._rows = 0
         self._choosy = 0
         """How many of them have a choice of flavors."""
-        self._impatient = 0
+        self.impatient = 0
         """How many of them are weighed without what they ask for."""
         self._asking = [0] * width
         """How many of the others ask for something of a cell."""
@@ -52,7 +52,7 @@ class Ceilings:
         """Somebody asks for this much (-1: nobody of this row does any more)."""
         self._rows += times
         self._choosy += times if row.only is None else 0
-        self._impatient += times if row.kind.impatient else 0
+        self.impatient += times if row.kind.impatient else 0
         self._least = self._judged = None
         for axis, amount in row.shape.sizes:
             self._asking[axis] += times
@@ -96,7 +96,7 @@ class Ceilings:
         """What everybody in line would add to what is held at least; nothing where that cannot be told."""
         if self._least is None:
             asked = zip(self._sizes, self._asking, strict=True)
-            told = self._rows and not (self._choosy or self._impatient)
+            told = self._rows and not (self._choosy or self.impatient)
             least = [(axis, sizes[0]) for axis, (sizes, asking) in enumerate(asked) if told and asking == self._rows]
             self._least = tuple(least)
         return self._least

@@ -59,9 +59,13 @@ class Line:
         self.is_tight = self._ceilings.is_tight
         self.known_row = self._rows.known
 
-    def __bool__(self) -> bool:
-        """Whether anybody stands in it."""
-        return bool(self._floors or self._growth)
+    def __len__(self) -> int:
+        """How many workloads stand in it."""
+        return len(self._floors) + len(self._growth)
+
+    @property
+    def somebody_is_impatient(self) -> bool:
+        return self._ceilings.impatient > 0
 
     @property
     def has_room_for_all(self) -> bool:
