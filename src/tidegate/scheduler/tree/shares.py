@@ -46,10 +46,12 @@ class Shares:
             self._charge_several(queue, need, times)
             return
         shares = self.shares
+        if times != 1:
+            need = tuple([(axis, amount * times) for axis, amount in need])
         for index, granted, guarantee, scale in self._steps[queue.index]:
             share = shares[index]
             for axis, amount in need:
-                granted[axis] = after = granted[axis] + amount * times
+                granted[axis] = after = granted[axis] + amount
                 part = (after - guarantee[axis]) * scale[axis]
                 if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
                     share = part
