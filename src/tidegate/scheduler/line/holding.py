@@ -110,7 +110,7 @@ class Holding:
     @property
     def waits_to_start(self) -> bool:
         """Whether some of its pods may not start yet."""
-        return any(map(any, map(dict.values, self.held)))
+        return any(self.held) and any(map(any, map(dict.values, self.held)))
 
     @property
     def was_impatient(self) -> bool:
