@@ -32,7 +32,9 @@ from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 
 _NOTHING = Placement((), ())
-_MOST_PASSES = 8
+_MOST_PASSES = 64
+_FEW_PASSES = 4
+"""After these it is looked whether they go round and round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Cycle:
         self.beginning: list[Ask] = []
         """What was granted as long as there was room for all and nobody waited, in order."""
         self._begins = True
+        self._asked_back: dict[TreeNode, int] = {}
+        """Nodes for which others gave, and after how many moves those were last asked what could go back."""
+        self._seen = {self.draft.changes()}
         self._gives_what_is_left = False
         """Whether everybody had their turn, and what those leave who give way may be given to whoever is next."""
 
@@ -100,7 +105,7 @@ class Cycle:
                 self._want_what_is_left()
                 self._ask_again()
             self._pass()
-            unsettled = (self._waits or self.stepped_aside) and self._unsettles()
+            unsettled = (self._waits or self.stepped_aside) and self._unsettles() and not self._goes_round(number)
             # Who deserves what is left comes before those it was taken from.
             if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed(self.draft.taken):
                 continue
@@ -113,6 +118,8 @@ class Cycle:
         self._withdrew = False
         self.draft.awaits_leaving.clear()
         while ask := self.line.next():
+            if self.draft.taken:
+                self._give_back_before_more_than_deserved(ask)
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
             elif ask.name not in self._in_vain and (placement := make_room(ask, self.draft, self.empty)):
@@ -126,6 +133,20 @@ class Cycle:
                     self._step_aside(holding)
                 self.draft.returned.clear()
                 self.draft.in_vain.clear()
+
+    def _give_back_before_more_than_deserved(self, ask: Ask) -> None:
+        """Before a node for which others gave is given more than it deserves, they get back what they can."""
+        wanted = ask.row.shape.first
+        if wanted is None:
+            return
+        ledger, due = self.draft.ledger, self.draft.deserved.share
+        for node in ask.queue.path:
+            if node.parent is None or ledger.share_with(node, wanted.need) <= due(node):
+                continue
+            given = self.draft.given_across().get(node)
+            if given and self._asked_back.get(node) != self.draft.moves:
+                self._give_back_what_was_not_needed(given)
+                self._asked_back[node] = self.draft.moves
 
     def _withdraw(self, holding: Holding, ask: Ask, *, floor: bool) -> None:
         """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and no
@@ -176,6 +197,16 @@ class Cycle:
         above = (holds_more(node) for queue in self._granted for node in queue.path if node.parent)
         asks = self.line.blocks or self.stepped_aside or any(map(self._is_modest, self.line.set_aside_rows))
         return bool(asks) and any(above)
+
+    def _goes_round(self, number: int) -> bool:
+        """Whether everybody has what they had after a pass before, or before them all: two may take the same from each
+        other by different rights. Nothing is better than where it began."""
+        if number < _FEW_PASSES:
+            return False
+        now = self.draft.changes()
+        again = now in self._seen
+        self._seen.add(now)
+        return again
 
     def _may_take_within(self, row: Row) -> bool:
         """Whether its first is a floor that might take what its own Queue was given in this pass: growth, or floors."""

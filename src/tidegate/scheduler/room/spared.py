@@ -18,7 +18,7 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
     before others who gave for their Queue, if it would then hold more than it deserves. Those who have theirs again."""
     found: list[Holding] = []
     newest_first = list(of)[::-1]
-    takers = draft.took_across() if len(newest_first) > 1 else ()
+    takers = draft.given_across() if len(newest_first) > 1 else ()
     for taken in sorted(newest_first, key=lambda one: (_overreaches(one, draft, takers), _above(one, draft))):
         queue = taken.holding.queue
         instead = _got_instead(taken)
