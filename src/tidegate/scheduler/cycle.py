@@ -68,6 +68,9 @@ class Cycle:
         self._granted: set[TreeNode] = set()
         self._grown: set[TreeNode] = set()
         self._taken = 0
+        self.beginning: list[Ask] = []
+        """What was granted as long as there was room for all and nobody waited, in order."""
+        self._begins = True
         self._asked_back: dict[TreeNode, int] = {}
         """Nodes for which others gave, and after how many moves those were last asked what could go back."""
         self._seen = {self.draft.changes()}
@@ -243,6 +246,9 @@ class Cycle:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
         self._granted.add(ask.queue)
+        self._begins = self._begins and self.line.has_room_for_all
+        if self._begins:
+            self.beginning.append(ask)
         if not ask.kind.is_floor:
             self._grown.add(ask.queue)
         if self._in_vain:
@@ -254,7 +260,7 @@ class Cycle:
 
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
-        self._waits = True
+        self._waits, self._begins = True, False
         if ask.queue.rules.ordering is Ordering.STRICT:
             self.line.block(ask)
             return
