@@ -104,6 +104,11 @@ def test_days_that_once_did(day: str, seed: int) -> None:
     check(Path(__file__).parent / "days" / f"{day}.yaml", seed)
 
 
+@pytest.mark.xfail(strict=True, reason="law 3: taken from beside a floor that is then lost as well; not mended yet")
+def test_a_day_that_still_does() -> None:
+    check(Path(__file__).parent / "days" / "gone-with-the-gang.yaml", 716)
+
+
 def check(path: Path, seed: int) -> None:
     (script,) = read_scripts(path)
     result = play(script, seed=seed, policies=BUILT_IN)
