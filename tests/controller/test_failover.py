@@ -13,7 +13,7 @@ from subprocess import Popen
 import pytest
 
 from tests.controller.house import House
-from tests.controller.test_restarts import Witness
+from tests.controller.trace import Trace
 from tests.harness import Cluster, processes
 from tests.local.controllers.stage import succeeds
 from tidegate.controller.kinds import CLUSTER_QUEUES
@@ -42,13 +42,24 @@ def operators(cluster: Cluster, tmp_path: Path) -> Iterator[Start]:
             processes.stop(process)
 
 
-async def test_killed_twenty_times_under_load(house: House, operators: Start) -> None:
+async def test_killed_twenty_times_under_load(house: House, operators: Start, tmp_path: Path) -> None:
     """Whoever leads is killed at a random moment, twenty times, while Jobs come, run and end. What is in use is always
     what runs, within the quota; nothing is admitted twice, and every Job runs to its end."""
     await house.kill()
+    trace = Trace(house)
+    watching = asyncio.create_task(trace.watch())
+    with trace.told(tmp_path):
+        await _killed_again_and_again(house, operators, trace)
+        await house.until(lambda: _all_ended(house))
+        for number in range(KILLS):
+            await house.state(f"job-job-{number}", "Finished", granted=0)
+        watching.cancel()
+        assert 0 < trace.most <= house.cpu
+        assert trace.admissions == {f"job-job-{number}": 1 for number in range(KILLS)}
+
+
+async def _killed_again_and_again(house: House, operators: Start, trace: Trace) -> None:
     chance = random.Random(20)
-    witness = Witness(house)
-    watching = asyncio.create_task(witness.watch())
     alive = {operators(), operators()}
     for number in range(KILLS):
         leader = await house.until(partial(_leader, house, alive))
@@ -56,17 +67,12 @@ async def test_killed_twenty_times_under_load(house: House, operators: Start) ->
         await asyncio.sleep(chance.random() * 0.5)
         processes.kill(leader)
         alive = {*alive - {leader}, operators()}
+        trace.note(f"killed {leader.pid}; {sorted(each.pid for each in alive)} are there")
         await house.act(f"job-name=job-{chance.randint(0, number)}", succeeds)
-        pods = [pod for pod in await house.list(r.PODS) if pod_facts(pod).present]
-        assert len(pods) <= house.cpu
+        pods = [pod["metadata"]["name"] for pod in await house.list(r.PODS) if pod_facts(pod).present]
+        assert len(pods) <= house.cpu, pods
         if number % 5 == 4:
             await _used_is_what_runs(house)
-    await house.until(lambda: _all_ended(house))
-    for number in range(KILLS):
-        await house.state(f"job-job-{number}", "Finished", granted=0)
-    watching.cancel()
-    assert 0 < witness.most <= house.cpu
-    assert witness.admissions == {f"job-job-{number}": 1 for number in range(KILLS)}
 
 
 async def _leader(house: House, alive: set[Popen[bytes]]) -> Popen[bytes] | None:
