@@ -21,6 +21,7 @@ LATEST_S = 0.4
 SLOWEST_S = 0.2
 """So long a request takes to arrive at most, where it does not arrive late."""
 _SLOW_S = 0.02
+_INVALID = 422
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -56,6 +57,8 @@ class Network:
         self.calm = calm
         self.down = False
         self._left: int | None = None
+        self.invalid: list[str] = []
+        """What the server said of writes that no server takes."""
         self.dead = asyncio.Event()
 
     def die(self) -> None:
@@ -111,6 +114,8 @@ class Network:
         if fault is Fault.CONFLICT:
             await self._somebody_else(request)
         response = await self._server.send(request)
+        if response.status == _INVALID and isinstance(response.body, bytes):
+            self.invalid.append(str(msgspec.json.decode(response.body)["message"]))
         await self._takes_time()
         if fault is Fault.UNANSWERED:
             raise ConnectionResetError("the answer was lost")

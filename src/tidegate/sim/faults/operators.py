@@ -64,6 +64,8 @@ class Operators:
     def __init__(self, server: Transport, loop: VirtualLoop, chance: Random, weather: Weather) -> None:
         self._server, self._loop, self._chance, self._weather = server, loop, chance, weather
         self.faults: Counter[str] = Counter()
+        self.invalid: list[str] = []
+        """What the server said of writes that no server takes."""
         self._several = chance.random() < 0.3
         self._started = 0
         self._calm = False
@@ -73,6 +75,7 @@ class Operators:
         while len(self.running) < (2 if self._several else 1):
             chance = Random(self._chance.random())
             network = Network(self._server, chance, self._weather, self.faults, calm=self._calm)
+            network.invalid = self.invalid
             self._started += 1
             skew_s = self._chance.random() * _SKEW_S if self._several else 0.0
             name = f"operator-{self._started}"

@@ -31,6 +31,8 @@ _ENDED_S = 330.0
 _MOST_S = 4 * 3600.0
 _LIMITS = 0.25
 """In so many of all histories people have LimitRanges, and change them."""
+_OLDER = 0.25
+"""In so many the server is an older one."""
 
 
 class Broken(AssertionError):  # noqa: N818 - what it says is the breach
@@ -90,7 +92,8 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     doors, flavors = chance.random() < 0.5, chance.choice((("default",), ("fast", "slow")))
     # By a chance of its own, so that the histories of all others are what they were before there were any.
     limits = Random(f"limits {history.seed}").random() < _LIMITS
-    server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors)
+    older = Random(f"older {history.seed}").random() < _OLDER
+    server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors, older=older)
     witness = Witness(loop.time)
     witness.start(server.objects)
     server.store.listen(witness.heard)
@@ -117,6 +120,8 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     await nodes.stop()
     await server.stop()
     history.breaches[:0] = witness.breaches
+    if not older:  # What those refuse is found out by asking.
+        history.breaches += [f"what was written could not be taken: {said}" for said in operators.invalid]
     history.commits, history.seconds = witness.commits, loop.time()
     history.faults, history.admissions = operators.faults, witness.admissions
     return history
