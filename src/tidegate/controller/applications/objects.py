@@ -175,6 +175,10 @@ class Applications:
             # The Workload of one that had the same name; it goes with its owner, and ours can be made then.
             return
         spec = _merged(before.spec, wanted.spec)
+        name = spec.priority_class_name
+        if name and name == before.spec.priority_class_name and self._cache.priority_classes.get(name) is None:
+            # The class is gone, and what runs is as urgent as its pods are, which were made when there was one.
+            spec = msgspec.structs.replace(spec, priority=before.spec.priority)
         notes = {key: text for key, text in before.metadata.annotations.items() if key != POD_DEFAULTS}
         if (note := wanted.metadata.annotations.get(POD_DEFAULTS)) is not None:
             notes[POD_DEFAULTS] = note
