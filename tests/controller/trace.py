@@ -4,8 +4,8 @@ comes once in a hundred runs has to tell, since nobody sees it again."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.controller.house import House
@@ -31,6 +31,8 @@ class Trace:
         self._lines: list[str] = []
         self._workloads: dict[str, Object] = {}
         self._said: dict[str, str] = {}
+        self._versions = 0
+        self._heard_more = asyncio.Event()
 
     def note(self, what: str) -> None:
         """A line of the trace."""
@@ -49,10 +51,21 @@ class Trace:
                 self._heard(event.type, event.object, resource.kind)
         self.note(f"the watch of {resource.kind} has ended")
 
+    async def more(self, versions: int, within_s: float) -> None:
+        """Until so many more versions of Workloads were heard of; no longer than this."""
+        wanted = self._versions + versions
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while self._versions < wanted:
+                    self._heard_more.clear()
+                    await self._heard_more.wait()
+
     def _heard(self, change: str, obj: Object, kind: str) -> None:
         name, version = obj["metadata"]["name"], obj["metadata"]["resourceVersion"]
         if kind == "Workload":
             self._count(change, obj)
+            self._versions += 1
+            self._heard_more.set()
         said = "is gone" if change == "DELETED" else _told(kind, obj)
         if self._said.get(f"{kind} {name}") != said:
             self._said[f"{kind} {name}"] = said
@@ -69,7 +82,7 @@ class Trace:
                 self.admissions[name] = self.admissions.get(name, 0) + 1
         self.most = max(self.most, sum(granted(each) for each in self._workloads.values()))
 
-    @contextmanager
+    @contextlib.contextmanager
     def told(self, logs: Path | None = None) -> Iterator[None]:
         """What fails inside carries the trace, and what operators logged."""
         try:

@@ -54,14 +54,15 @@ class SimulatedServer:
         registry = Registry()
         access = Access(folder / "pki", self.store)
         self._api = Api(self.store, registry, access, Admission(), OpenApi(registry), clock=loop.moment)
-        self._api.admission.plugins = [Lifecycle(self.store), Limits(self.store)]
+        self.admission = self._api.admission
+        self.admission.plugins = [Lifecycle(self.store), Limits(self.store)]
         self.transport = InProcess(Server(self._api))
         self.client = Client(self.transport)
         self._doors = Doors(self.client) if doors else None
         if self._doors is not None:
-            self._api.admission.plugins.append(self._doors)
+            self.admission.plugins.append(self._doors)
         if older:
-            self._api.admission.plugins.append(Older())
+            self.admission.plugins.append(Older())
         self._definitions = Definitions(self._api, self.client)
         self._definitions.load()
         self._loop = loop
