@@ -26,7 +26,7 @@ from tidegate.workloads import pod_facts
 class Start(Protocol):
     """Starts an operator with a lease of so many seconds."""
 
-    def __call__(self, lease_s: str = "1") -> Popen[bytes]: ...
+    def __call__(self, lease_s: str = "2") -> Popen[bytes]: ...
 
 
 KILLS = 20
@@ -37,7 +37,7 @@ def operators(cluster: Cluster, tmp_path: Path) -> Iterator[Start]:
     """Starts operators; those that are left in the end are stopped."""
     started: list[Popen[bytes]] = []
 
-    def start(lease_s: str = "1") -> Popen[bytes]:
+    def start(lease_s: str = "2") -> Popen[bytes]:
         command = [sys.executable, "-m", "tidegate.cli.main", "operator", "--kubeconfig", str(cluster.kubeconfig)]
         command += ["--lease-seconds", lease_s]
         started.append(processes.start(f"operator-{len(started)}", command, logs=tmp_path))
@@ -78,7 +78,7 @@ async def _killed_again_and_again(house: House, operators: Start, trace: Trace) 
             await trace.more(chance.randint(1, 6), within_s=10)
         processes.kill(leader)
         # Those that stay are not to lose their lease, however busy the machine is: then nothing would be done any more.
-        alive = {*alive - {leader}, operators("1" if number < KILLS - 2 else "15")}
+        alive = {*alive - {leader}, operators("2" if number < KILLS - 2 else "15")}
         trace.note(f"killed {leader.pid}; {sorted(each.pid for each in alive)} are there")
         await house.act(f"job-name=job-{chance.randint(0, number)}", succeeds)
         pods = [pod["metadata"]["name"] for pod in await house.list(r.PODS) if pod_facts(pod).present]
