@@ -9,23 +9,24 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
-from tidegate.model.kinds.cluster_queue import Ordering, WithinQueue
+from tidegate.model.kinds.cluster_queue import Ordering, Stop, WithinQueue
+from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.line.asks import Ask, Row
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
-from tidegate.scheduler.plan import Rule, Waiting
+from tidegate.scheduler.outcome import carried_out
+from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
-from tidegate.scheduler.room.rights import make_room
-from tidegate.scheduler.room.victims import Unit
+from tidegate.scheduler.room.making import make_room
+from tidegate.scheduler.room.spared import give_back_what_was_not_needed
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
@@ -93,6 +94,7 @@ class Cycle:
             if number:
                 self._release()
                 self.line.reopen()
+                self._want_what_is_left()
                 self._ask_again()
             self._pass()
             unsettled = (self._waits or self.stepped_aside) and self._unsettles()
@@ -106,6 +108,7 @@ class Cycle:
     def _pass(self) -> None:
         self._waits, self._granted, self._grown, self._taken = False, set(), set(), len(self.draft.taken)
         self._withdrew = False
+        self.draft.awaits_leaving.clear()
         while ask := self.line.next():
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
@@ -131,6 +134,20 @@ class Cycle:
         self._step_aside(holding)
         self._withdrew = True
 
+    def _want_what_is_left(self) -> None:
+        """Where growth is on hold, whoever gave something wants no more than what is left; others then deserve more."""
+        deserved, now = self.draft.deserved, self.draft.now
+        for name, holding in self.stepped_aside.items():
+            if holding.queue is None or holding.queue.stop is not Stop.HOLD:
+                continue
+            if left := demand(carried_out(holding, now), holding.queue, allowed=True):
+                deserved.want(left)
+            else:
+                deserved.forget(name)
+        if not deserved.settled:
+            for queue in deserved.news():
+                self.line.changed(queue)
+
     def _ask_again(self) -> None:
         """Whoever lost something above the floor may ask for more, if there is room after all; and who lost a floor
         that this very plan had given it never had it, and asks for it as before."""
@@ -144,15 +161,18 @@ class Cycle:
                 self.line.join(holding.workload, holding.queue, impatient=holding.was_impatient)
 
     def _unsettles(self) -> bool:
-        """Whether a pass took something, or gave something that somebody who waits may now take: of a node that holds
-        more than it deserves, or of somebody behind them in their own Queue."""
+        """Whether a pass took something, or gave what somebody waits for, or what who waits may now take: of a node
+        that holds more than it deserves, or of somebody behind them in their own Queue."""
         if self._withdrew or len(self.draft.taken) > self._taken:
+            return True
+        if not all(self.draft.ledger.fits(*wanted, held=True) for wanted in self.draft.awaits_leaving.values()):
             return True
         if any(map(self._may_take_within, self.line.set_aside_rows)):
             return True
         holds_more = self.draft.above.holds_more
         above = (holds_more(node) for queue in self._granted for node in queue.path if node.parent)
-        return any(above) and (self.line.blocks or any(map(self._is_modest, self.line.set_aside_rows)))
+        asks = self.line.blocks or self.stepped_aside or any(map(self._is_modest, self.line.set_aside_rows))
+        return bool(asks) and any(above)
 
     def _may_take_within(self, row: Row) -> bool:
         """Whether its first is a floor that might take what its own Queue was given in this pass: growth, or floors."""
@@ -168,60 +188,11 @@ class Cycle:
         due = self.draft.deserved.share(row.queue)
         return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 
-    def _give_back_what_was_not_needed(self, of: Collection[Taken]) -> bool:
-        """Of what was taken for one, or had to go, what was taken later for another may have been enough for both. Who
-        is least above what their queue deserves gets theirs back first: the order of victims, the other way round."""
-        given_back = False
-        newest_first = list(of)[::-1]
-        for taken in sorted(newest_first, key=self._above):
-            queue = taken.holding.queue
-            instead = self._got_instead(taken)
-            for_nobody = taken.needed_by is None and taken.rule is not Rule.OVER_QUOTA
-            if for_nobody or queue is None or instead is None:
-                continue
-            before = self.draft.ledger.crowding(queue)
-            given_up = self.draft.give_up(taken.holding, instead)
-            self.draft.undo(taken)
-            if self.draft.ledger.is_crowded(queue, before):
-                self.draft.take_again(taken)
-                self.draft.put_back(taken.holding, given_up)
-            else:
-                self._step_aside(taken.holding)
-                given_back = True
-        return given_back
-
-    def _got_instead(self, taken: Taken) -> Unit | None:
-        """Pods its holder was given meanwhile, of other flavors, and has to give up to get these back; None if it is
-        not there to get them, or has as many again."""
-        holding = taken.holding
-        if taken.evicts:
-            return None if holding.admitted else []
-        lost: dict[int, int] = {}
-        for some in taken.pods:
-            lost[some.index] = lost.get(some.index, 0) + some.count
-        instead: Unit = []
-        for at, pods in lost.items():
-            pod_set = holding.workload.pod_sets[at]
-            flavors = {some.flavor for some in taken.pods if some.index == at}
-            too_many = max(0, holding.count(at) + pods - pod_set.wanted)
-            too_many += holding.odd(at, holding.count(at) + pods - too_many)
-            if not pod_set.mixes:  # All of another flavor, then.
-                too_many = max(too_many, sum(n for flavor, n in holding.granted[at].items() if flavor not in flavors))
-            for flavor, count in sorted(holding.granted[at].items(), key=lambda held: (held[0] in flavors, held[0])):
-                new = min(too_many, count - pod_set.granted.get(flavor, 0))
-                if new > 0:
-                    instead.append((at, flavor, new))
-                    too_many -= new
-            if too_many:
-                return None
-        return instead if holding.admitted else None
-
-    def _above(self, taken: Taken) -> Fraction:
-        queue = taken.holding.queue
-        if queue is None or queue.parent is None:
-            return Fraction(0)
-        due = self.draft.deserved.share(queue)
-        return Fraction(self.draft.ledger.shares[queue.index] - due, queue.parent.unit)
+    def _give_back_what_was_not_needed(self, of: Iterable[Taken]) -> bool:
+        given_back = give_back_what_was_not_needed(self.draft, of)
+        for holding in given_back:
+            self._step_aside(holding)
+        return bool(given_back)
 
     def fits(self, ask: Ask) -> Placement | None:
         """Where the ask fits as things are, or in held room that it will have left in time."""

@@ -13,6 +13,7 @@ from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
 from tidegate.scheduler.snapshot import Instant
 from tidegate.scheduler.tree.cells import Need, total
+from tidegate.scheduler.tree.node import TreeNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Draft:
         self.in_vain: dict[Holding, bool] = {}
         """Those for whom others gave what somebody may take from them at once, and may not take from those others; and
         whether that is their floor."""
+        self.awaits_leaving: dict[str, tuple[TreeNode, Need]] = {}
+        """Those who would be made room for, were there not enough pods on their way out already; and what they need."""
         self.returned: dict[Holding, None] = {}
         """Those who have again what they had given for somebody who lost it."""
 
@@ -182,6 +185,16 @@ class Draft:
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
+
+    def took_across(self) -> set[TreeNode]:
+        """Nodes below which somebody has what others gave that are not below them."""
+        nodes: set[TreeNode] = set()
+        for name, given in self._for.items():
+            holding = self.books.holdings.get(name)
+            if given and holding is not None and holding.queue is not None:
+                for queue in {taken.holding.queue for taken in given if taken.holding.queue}:
+                    nodes.update(holding.queue.meets(queue))
+        return nodes
 
     def _inherited(
         self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None, axes: Collection[int]

@@ -52,7 +52,7 @@ class HeldRoom:
             return
         hold = _Hold(ask, need)
         for node in ask.queue.path:
-            free = ((axis, min(amount, ledger.free(node, axis))) for axis, amount in need)
+            free = ((axis, min(amount, ledger.free(node, axis, held=True))) for axis, amount in need)
             hold.by_node.append((node, tuple((axis, amount) for axis, amount in free if amount > 0)))
         self._holds.append(hold)
         self._reserve(hold, 1)

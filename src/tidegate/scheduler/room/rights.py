@@ -1,4 +1,4 @@
-"""Making room: what may be taken from others for an ask that does not fit.
+"""Rights: what may be taken from others for an ask that does not fit.
 
 Theory of operation. *The floor is yours, the surplus is everyone's.* Four rights, asked for one victim at a time:
 
@@ -15,120 +15,25 @@ it deserves. Nodes above and below are compared by share, with two consequences 
     victim and asker in turn while demand stays the same, since deserved depends on demand alone: no ping-pong.
   - A share of 0 says only "inside the guarantee"; what lacks is therefore never taken from inside a victim's guarantee,
     unless the same was promised to others too (a lost node): there amounts are compared.
-
-Units are taken until the ask fits, then given back in reverse order as long as it still fits: nothing is taken that is
-not needed. If it never fits, everything is put back. Pods on their way out count as room already, so that nothing is
-taken twice for one ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Iterator
 from itertools import takewhile
-from typing import Literal
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.holding import Holding
-from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.draft import Draft, Taken, total_of
 from tidegate.scheduler.room.hopes import takes_within
-from tidegate.scheduler.room.inherited import Inherited
-from tidegate.scheduler.room.victims import Victims
-from tidegate.scheduler.room.ways import ways
 from tidegate.scheduler.tree.cells import Need
-from tidegate.scheduler.tree.ledger import Ledger, Short
+from tidegate.scheduler.tree.ledger import Short
 from tidegate.scheduler.tree.node import TreeNode
 
 
-def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
-    """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits."""
-    for placement in ways(ask.row, draft.ledger, empty):
-        rights = _Rights(ask, draft, placement.need)
-        if not rights.any or not empty.fits(ask.queue, placement.need):
-            continue
-        if draft.ledger.fits(ask.queue, placement.need, held=True):
-            # Enough pods are leaving already. What others gave up a moment ago may be claimed; for those that leave
-            # anyway everybody waits, instead of taking more.
-            return placement if draft.ledger.frees_enough(ask.queue, placement.need) else None
-        if rights.finds_somebody and _take(ask, draft, placement, rights):
-            return placement
-    return None
-
-
-def _take(ask: Ask, draft: Draft, placement: Placement, rights: _Rights) -> bool:
-    """In the order of victims; where that leads nowhere since of one resource nobody may give any more, those that have
-    it come first: what was taken before them for the rest may have been what they give anyway."""
-    first: set[int] = set()
-    while (taken := _taken_in_order(ask, draft, placement, rights, first)) is None:
-        stuck = _axes(rights.short)
-        if stuck <= first or _axes(draft.ledger.shortfalls(ask.queue, placement.need, held=True)) <= stuck:
-            return False
-        first |= stuck
-        rights.look()
-    if _keep_what_is_needed(ask, draft, placement, rights, taken):
-        return True
-    # What its own gave entitled it to more of others, and was then not needed any more: its own may be enough alone.
-    rights.widens = False
-    rights.look()
-    own = _taken_in_order(ask, draft, placement, rights, first)
-    return own is not None and _keep_what_is_needed(ask, draft, placement, rights, own)
-
-
-def _axes(short: Iterable[Short]) -> set[int]:
-    return {axis for lack in short for axis in lack.axes}
-
-
-def _taken_in_order(
-    ask: Ask, draft: Draft, placement: Placement, rights: _Rights, first: set[int]
-) -> list[Taken] | None:
-    """What makes the ask fit, of these axes before others; None, and all put back, if nobody may give enough."""
-    ledger, need = draft.ledger, placement.need
-    taken: list[Taken] = []
-    victims = Victims(draft, rights, needed_by=ask.name)
-    while short := list(ledger.shortfalls(ask.queue, need, held=True)):
-        # Only who is below the first node that is short helps there; whatever is taken there helps all nodes above.
-        node = short[0].node
-        here = [lack for lack in short if lack.node is node]
-        rights.short = [lack for lack in here if not first.isdisjoint(lack.axes)] or here
-        unit = victims.take(min(node, rights.scope, key=ask.queue.path.index), rights.short)
-        if unit is None:
-            _put_back(taken, draft)
-            return None
-        taken.append(unit)
-        rights.look_again(unit)
-    return taken
-
-
-def _keep_what_is_needed(ask: Ask, draft: Draft, placement: Placement, rights: _Rights, taken: list[Taken]) -> bool:
-    """Give back, in reverse order, what was not needed in the end."""
-    needed, wanted = taken[-1:], (ask.queue, placement.need)
-    for unit in reversed(taken[:-1]):
-        needed.append(unit)
-        if unit.evicts or unit.holding.admitted:
-            draft.undo(needed.pop())
-            if not draft.ledger.fits(*wanted, held=True):
-                needed.append(draft.take_again(unit))
-            else:  # It may have been what entitled the asker to more of others.
-                rights.look_again(unit)
-    inherited = Inherited(draft, ask.name, needed)
-    if inherited and inherited.give_back_what_is_not_needed(lambda: draft.ledger.fits(*wanted, held=True)):
-        rights.look()
-    if all(map(rights.may_take_of, needed)) and inherited.is_taken_by_right(rights.permit_again):
-        inherited.settle()
-        return True
-    inherited.forget()
-    return _put_back(needed[::-1], draft)
-
-
-def _put_back(taken: list[Taken], draft: Draft) -> Literal[False]:
-    for undone in reversed(taken):
-        draft.undo(undone)
-    return False
-
-
-class _Rights:
+class Rights:
     """What one ask may take, and by which rule."""
 
     def __init__(self, ask: Ask, draft: Draft, need: Need) -> None:
@@ -139,6 +44,8 @@ class _Rights:
         """Where room lacks now."""
         self.widens = True
         """Whether what is taken near the asker may entitle it to more of others."""
+        self.spared: set[tuple[Holding, bool]] = set()
+        """From whom nothing is taken (or not their floor), since the asker would not be entitled to it in the end."""
         self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
@@ -198,6 +105,8 @@ class _Rights:
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
         assert holding.queue is not None
+        if (holding, floor) in self.spared:
+            return None
         if holding.queue is self.ask.queue:
             return self._within(holding, floor)
         if not floor or (self.across is AcrossQueues.FAIR_SHARE and not holding.was_impatient):

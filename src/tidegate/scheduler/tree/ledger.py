@@ -116,13 +116,13 @@ class Ledger(Shares):
         yield
         self.reserved = reserved
 
-    def free(self, node: TreeNode, axis: int) -> int:
-        """What is left of a cell at a node."""
+    def free(self, node: TreeNode, axis: int, *, held: bool = False) -> int:
+        """What is left of a cell at a node, or (`held`) will be once pods on their way out are gone."""
         bound = node.most[axis]
         if bound == NO_BOUND:
             return bound
         taken = max(self.granted[node.index][axis], self.inner[node.index][axis])
-        return max(0, bound - taken - self._unusable(node, axis))
+        return max(0, bound - taken - self._unusable(node, axis, held=held))
 
     @property
     def all_is_free_or_granted(self) -> bool:

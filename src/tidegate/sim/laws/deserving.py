@@ -2,8 +2,8 @@
 
 What an asker's node holds beyond that once a Plan is carried out must have cost nobody anything: it was free, or was
 left of pods and floors that go whole though less of them was needed. That is so if there are asks which the Plan grants
-below the node, whole floors and whole steps, without which the node is within what it deserves and yet nothing that was
-taken from others could have stayed where it was.
+below the node, whole floors and whole steps, or pods which those may take in their own Queue, without which the node is
+within what it deserves and yet nothing that was taken from others could have stayed where it was.
 """
 
 from __future__ import annotations
@@ -98,16 +98,35 @@ class _WithoutSome:
         self.without: Counter[tuple[str, str]] = Counter()
         """By workload and pod set: those that are not."""
         self._seen: set[str] = set()
+        self._admitted = {grant.workload for grant in accounts.plan.grants if grant.admits}
         for grant in accounts.plan.grants:
             self._look_at(grant.workload, grant.pods)
         for shrink in accounts.plan.shrinks:
             self._look_at(shrink.workload, _regained(shrink, accounts))
+        self._kept = sorted(self._might_have_given())
+        for name in self._kept:
+            self._look_at(name, accounts.granted[name])
 
     def _look_at(self, name: str, pods: Pods) -> None:
         if _is_below(self.place, name, self.accounts):
-            mine = self.new.setdefault(name, {})
+            mine, has = self.new.setdefault(name, {}), self.accounts.granted[name]
             for pod_set, counts in pods.items():
-                mine[pod_set] = {**mine.get(pod_set, {}), **counts}
+                there = mine.setdefault(pod_set, {})
+                for flavor, count in counts.items():
+                    there[flavor] = min(has[pod_set].get(flavor, 0), there.get(flavor, 0) + count)
+
+    def _might_have_given(self) -> Iterator[str]:
+        """Those of whom a floor of their own Queue would have taken what they have above theirs, had not others left
+        more than was needed of them."""
+        grows = {grant.workload for grant in self.accounts.plan.grants}
+        most: dict[str, int] = {}
+        for name in self._admitted:
+            asker = self.accounts.workloads[name]
+            most[asker.queue] = max(most.get(asker.queue, asker.priority), asker.priority)
+        for name in self.accounts.granted:
+            one = self.accounts.workloads.get(name)
+            if one is not None and name not in grows and one.priority <= most.get(one.queue, one.priority - 1):
+                yield name
 
     def is_within(self) -> bool:
         """Whether the place holds what it deserves, without some that nothing was taken for."""
@@ -116,7 +135,10 @@ class _WithoutSome:
         if (here := repr(self.new)) in self._seen:
             return False
         self._seen.add(here)
-        return any(self._is_within_without(name, ask) for name in self.new for ask in list(self._last_asks(name)))
+        asks = [(name, ask) for name in self.new if name not in self._kept for ask in self._last_asks(name)]
+        # Of what is kept the order does not matter much, and there may be a lot.
+        asks += next(([(name, ask)] for name in self._kept for ask in self._last_asks(name)), [])
+        return any(self._is_within_without(name, ask) for name, ask in asks)
 
     def _is_within_without(self, name: str, ask: Pods) -> bool:
         self._change(name, ask, -1)
@@ -147,7 +169,7 @@ class _WithoutSome:
             for first in (flavor for flavor, count in counts.items() if count and growth > 0):
                 grows = True
                 yield {pod_set.name: _first_of(first, counts, min(growth, pod_set.step))}
-        if not grows and any(map(any, map(dict.values, new.values()))):
+        if not grows and name in self._admitted and any(map(any, map(dict.values, new.values()))):
             yield {pod_set: dict(counts) for pod_set, counts in new.items()}
 
     def _above_the_floor(self, name: str, pod_set: PodSet) -> int:

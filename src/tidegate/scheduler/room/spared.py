@@ -1,0 +1,79 @@
+"""Spared: what was taken and is not needed after all goes back where it was, before the plan is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from fractions import Fraction
+
+from tidegate.scheduler.line.holding import Holding
+from tidegate.scheduler.plan import Rule
+from tidegate.scheduler.room.draft import Draft, Taken, total_of
+from tidegate.scheduler.room.victims import Unit
+from tidegate.scheduler.tree.node import TreeNode
+
+
+def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Holding]:
+    """Of what was taken for one, or had to go, what was taken later for another may have been enough for both. Who is
+    least above what their queue deserves gets theirs back first: the order of victims, the other way round; but nobody
+    before others who gave for their Queue, if it would then hold more than it deserves. Those who have theirs again."""
+    found: list[Holding] = []
+    newest_first = list(of)[::-1]
+    takers = draft.took_across() if len(newest_first) > 1 else ()
+    for taken in sorted(newest_first, key=lambda one: (_overreaches(one, draft, takers), _above(one, draft))):
+        queue = taken.holding.queue
+        instead = _got_instead(taken)
+        for_nobody = taken.needed_by is None and taken.rule is not Rule.OVER_QUOTA
+        if for_nobody or queue is None or instead is None:
+            continue
+        before = draft.ledger.crowding(queue)
+        given_up = draft.give_up(taken.holding, instead)
+        draft.undo(taken)
+        if draft.ledger.is_crowded(queue, before):
+            draft.take_again(taken)
+            draft.put_back(taken.holding, given_up)
+        else:
+            found.append(taken.holding)
+    return found
+
+
+def _overreaches(taken: Taken, draft: Draft, takers: Collection[TreeNode]) -> bool:
+    """Whether a node for which others gave would hold more than it deserves with this."""
+    if not takers or taken.holding.queue is None:
+        return False
+    own, share_with, due = total_of(taken), draft.ledger.share_with, draft.deserved.share
+    return any(node in takers and share_with(node, own) > due(node) for node in taken.holding.queue.path)
+
+
+def _above(taken: Taken, draft: Draft) -> Fraction:
+    """How far its Queue is above what it deserves."""
+    queue = taken.holding.queue
+    if queue is None or queue.parent is None:
+        return Fraction(0)
+    return Fraction(draft.ledger.shares[queue.index] - draft.deserved.share(queue), queue.parent.unit)
+
+
+def _got_instead(taken: Taken) -> Unit | None:
+    """Pods its holder was given meanwhile, of other flavors, and has to give up to get these back; None if it is
+    not there to get them, or has as many again."""
+    holding = taken.holding
+    if taken.evicts:
+        return None if holding.admitted else []
+    lost: dict[int, int] = {}
+    for some in taken.pods:
+        lost[some.index] = lost.get(some.index, 0) + some.count
+    instead: Unit = []
+    for at, pods in lost.items():
+        pod_set = holding.workload.pod_sets[at]
+        flavors = {some.flavor for some in taken.pods if some.index == at}
+        too_many = max(0, holding.count(at) + pods - pod_set.wanted)
+        too_many += holding.odd(at, holding.count(at) + pods - too_many)
+        if not pod_set.mixes:  # All of another flavor, then.
+            too_many = max(too_many, sum(n for flavor, n in holding.granted[at].items() if flavor not in flavors))
+        for flavor, count in sorted(holding.granted[at].items(), key=lambda held: (held[0] in flavors, held[0])):
+            new = min(too_many, count - pod_set.granted.get(flavor, 0))
+            if new > 0:
+                instead.append((at, flavor, new))
+                too_many -= new
+        if too_many:
+            return None
+    return instead if holding.admitted else None
