@@ -13,6 +13,8 @@ from tidegate.kube.leases import LeaderElection
 from tidegate.kube.wire import Request, Response, Transport
 
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
+_UNWELL = 500
+"""A server that says so or worse may still do what it was asked for."""
 
 
 class LedWire:
@@ -29,11 +31,14 @@ class LedWire:
             raise ConnectionAbortedError("the lease is over, and nothing is written without it")
         within = f"{self._election.terms.answer_within_s * 1000:.0f}ms"
         led = replace(request, query={**request.query, "timeout": within}, still=self._is_leader)
+        is_over = False
         try:
-            return await self._wire.send(led)
-        except BaseException:
-            self._election.cut_off()
-            raise
+            response = await self._wire.send(led)
+            is_over = response.status < _UNWELL
+            return response
+        finally:
+            if not is_over:
+                self._election.cut_off()
 
     def _is_leader(self) -> bool:
         return self._election.is_leader
