@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tests.scheduler.world import World, pods, quotas
 from tidegate.model.kinds.cluster_queue import Ordering
-from tidegate.scheduler import BUILT_IN, Workload
+from tidegate.scheduler import BUILT_IN, Planner, Workload
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.fair.mending import can_be_mended
 from tidegate.scheduler.tree.tree import Tree
@@ -111,3 +111,23 @@ def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
             assert kept.amounts(node) == anew.amounts(node), (seed, step, node.name)
         for _ in range(chance.randint(1, 2)):
             change(chance, world, demand, 100 + step)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_is_deserved_is_the_same_whether_or_not_a_cycle_began_to_hand_it_out(seed: int) -> None:
+    """A cycle that starts from empty goes the same way until somebody does not fit; that part is not gone twice."""
+    chance = Random(seed)
+    world = tree_of(chance)
+    planner = Planner()
+    planner.configure(world.snapshot())
+    anew = Deserved(Tree(world.snapshot()), BUILT_IN, world.snapshot(), mends=False)
+    for number in range(chance.randint(10, 60)):
+        new = workload(chance, world, number)
+        # Who needs nothing to start begins to hold something before anybody has a turn.
+        if any(one.least for one in new.pod_sets) or chance.random() < 0.05:
+            planner.put(new)
+            anew.want(new)
+    standings = planner.plan(100, report=True).standings
+    for node in anew.tree.in_order:
+        assert standings[node.name].deserved == anew.tree.axes.flavored(anew.amounts(node)), (seed, node.name)

@@ -10,7 +10,7 @@ that do not (a pod's cpu and memory, a node's cpu, memory and pods), how to line
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from functools import lru_cache
 from operator import add, ge, itemgetter, sub
 from typing import Any, ClassVar, NamedTuple
@@ -145,6 +145,10 @@ class Resources(Mapping[str, int]):
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, amount in zip(self._names, self._amounts, strict=True) if amount)
+
+    def items(self) -> ItemsView[str, int]:
+        """As of every mapping; in one pass, where the general way looks up name by name."""
+        return {name: amount for name, amount in zip(self._names, self._amounts, strict=True) if amount}.items()
 
     def __len__(self) -> int:
         return len(self._amounts) - self._amounts.count(0)

@@ -9,6 +9,7 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -32,7 +33,9 @@ from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 
 _NOTHING = Placement((), ())
-_MOST_PASSES = 8
+_MOST_PASSES = 64
+_FEW_PASSES = 4
+"""After these it is looked whether they go round and round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,17 @@ class Cycle:
         self.held_room = HeldRoom(self.draft, empty)
         self._in_vain: dict[str, str] = {}
         """Workloads for which no room is made, and who would have it at once."""
+        self._withdrawn: Counter[str] = Counter()
         self._waits = self._withdrew = False
         self._granted: set[TreeNode] = set()
         self._grown: set[TreeNode] = set()
         self._taken = 0
+        self.beginning: list[Ask] = []
+        """What was granted as long as there was room for all and nobody waited, in order."""
+        self._begins = True
+        self._asked_back: dict[TreeNode, int] = {}
+        """Nodes for which others gave, and after how many moves those were last asked what could go back."""
+        self._seen = {self.draft.changes()}
         self._gives_what_is_left = False
         """Whether everybody had their turn, and what those leave who give way may be given to whoever is next."""
 
@@ -97,7 +107,7 @@ class Cycle:
                 self._want_what_is_left()
                 self._ask_again()
             self._pass()
-            unsettled = (self._waits or self.stepped_aside) and self._unsettles()
+            unsettled = (self._waits or self.stepped_aside) and self._unsettles() and not self._goes_round(number)
             # Who deserves what is left comes before those it was taken from.
             if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed(self.draft.taken):
                 continue
@@ -110,6 +120,8 @@ class Cycle:
         self._withdrew = False
         self.draft.awaits_leaving.clear()
         while ask := self.line.next():
+            if self.draft.taken:
+                self._give_back_before_more_than_deserved(ask)
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
             elif ask.name not in self._in_vain and (placement := make_room(ask, self.draft, self.empty)):
@@ -124,11 +136,27 @@ class Cycle:
                 self.draft.returned.clear()
                 self.draft.in_vain.clear()
 
+    def _give_back_before_more_than_deserved(self, ask: Ask) -> None:
+        """Before a node for which others gave is given more than it deserves, they get back what they can."""
+        wanted = ask.row.shape.first
+        if wanted is None:
+            return
+        ledger, due = self.draft.ledger, self.draft.deserved.share
+        for node in ask.queue.path:
+            if node.parent is None or ledger.share_with(node, wanted.need) <= due(node):
+                continue
+            given = self.draft.given_across().get(node)
+            if given and self._asked_back.get(node) != self.draft.moves:
+                self._give_back_what_was_not_needed(given)
+                self._asked_back[node] = self.draft.moves
+
     def _withdraw(self, holding: Holding, ask: Ask, *, floor: bool) -> None:
-        """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and no
-        more room is made for it while the ask waits."""
+        """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and if
+        that happens again no more room is made for it while the ask waits."""
         name = holding.workload.name
-        self._in_vain[name] = ask.name
+        if self._withdrawn[name]:
+            self._in_vain[name] = ask.name
+        self._withdrawn[name] += 1
         self.draft.withdraw(holding, floor=floor)
         self._give_back_what_was_not_needed(self.draft.taken_for(name))
         self._step_aside(holding)
@@ -174,6 +202,16 @@ class Cycle:
         asks = self.line.blocks or self.stepped_aside or any(map(self._is_modest, self.line.set_aside_rows))
         return bool(asks) and any(above)
 
+    def _goes_round(self, number: int) -> bool:
+        """Whether everybody has what they had after a pass before, or before them all: two may take the same from each
+        other by different rights. Nothing is better than where it began."""
+        if number < _FEW_PASSES:
+            return False
+        now = self.draft.changes()
+        again = now in self._seen
+        self._seen.add(now)
+        return again
+
     def _may_take_within(self, row: Row) -> bool:
         """Whether its first is a floor that might take what its own Queue was given in this pass: growth, or floors."""
         if not row.kind.is_floor or row.queue not in self._granted:
@@ -208,6 +246,9 @@ class Cycle:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
         self._granted.add(ask.queue)
+        self._begins = self._begins and self.line.has_room_for_all
+        if self._begins:
+            self.beginning.append(ask)
         if not ask.kind.is_floor:
             self._grown.add(ask.queue)
         if self._in_vain:
@@ -219,7 +260,7 @@ class Cycle:
 
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
-        self._waits = True
+        self._waits, self._begins = True, False
         if ask.queue.rules.ordering is Ordering.STRICT:
             self.line.block(ask)
             return

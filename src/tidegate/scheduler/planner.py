@@ -122,6 +122,8 @@ class Planner:
         known = Known(self._workloads, self._kept_out, self._active)
         draft = Draft(self._books, self._deserved, self._above, now)
         cycle = Cycle(draft, self._line, self._empty, known)
+        if not self._books.holdings and not self._line.somebody_is_impatient:
+            self._deserved.begin_with(cycle.beginning, asked_by=len(self._line))
         crowded = [node for node in self._crowded if self._books.ledger.excesses(node)]
         self._crowded.clear()
         cycle.take_back(self._unsettled, crowded, self._held)

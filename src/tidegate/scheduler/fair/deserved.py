@@ -6,12 +6,15 @@ without ping-pong.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tidegate.model.kinds.cluster_queue import Stop
 from tidegate.model.resources import NOTHING, Resources
 from tidegate.scheduler.fair.demand import same_demand, standing, wanted
 from tidegate.scheduler.fair.fill import Fill
 from tidegate.scheduler.fair.mending import Mending, can_be_mended
 from tidegate.scheduler.fair.rewinding import Rewinding
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.shapes import every_part, hosts
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Snapshot, Workload
@@ -32,6 +35,8 @@ class Deserved:
         self._totals: dict[str, Resources] = dict.fromkeys(self._requests, NOTHING)
         self._policies = policies
         self._told = [0] * tree.size
+        self._beginning: Sequence[Ask] = ()
+        """What handing out begins with, as far as that is known while demand is what it is."""
         self._hand_out(Mending if mends and can_be_mended(tree, policies) else Rewinding)
 
     def _hand_out(self, keeping: type[Mending | Rewinding]) -> None:
@@ -92,6 +97,12 @@ class Deserved:
             self._settle()
         return self._fill.ledger.granted[node.index]
 
+    def begin_with(self, asks: Sequence[Ask], *, asked_by: int) -> None:
+        """What a cycle grants from empty, as long as there is room for all, is what handing out begins with, if all who
+        want something stand in its line: then it is not found out twice, should somebody ask."""
+        if asked_by == len(self._demand) and not self._requests:
+            self._beginning = asks
+
     def news(self) -> list[TreeNode]:
         """The Queues of which the share they deserve is another than when this was last asked. What is mended is mostly
         taken and given again."""
@@ -113,11 +124,14 @@ class Deserved:
     def _open(self, workload: Workload) -> None:
         """Demand changes."""
         self.settled = False
+        self._beginning = ()
         self._kept.disturb(workload)
 
     def _settle(self) -> None:
         for name, request in self._requests.items():
             self._stand(name, request)
+        if self._beginning and isinstance(self._kept, Mending):
+            self._kept.begin_with(self._beginning)
         self._kept.run()
         self.settled = True
 

@@ -15,10 +15,12 @@ one root, since roots that share no machines have nothing to do with each other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import Fill, Given
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.policies import DRF, Drf, Policies
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.cells import total
@@ -58,6 +60,15 @@ class Mending:
             self.fill.line.reopen()
         self._disturbed[queue] = None
         self.fill.forget(workload)
+
+    def begin_with(self, asks: Iterable[Ask]) -> None:
+        """If nothing was handed out yet: these are the first, one after the other."""
+        if self.fill.holdings:
+            return
+        self._disturbed.clear()
+        for ask in asks:
+            assert ask.row.only is not None
+            self.fill.grant(ask, ask.row.only)
 
     def run(self) -> None:
         """Hand out what there is to those who want it now."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import Fill, Given
-from tidegate.scheduler.line.asks import floor_place, floor_rank
+from tidegate.scheduler.line.asks import floor_place
 from tidegate.scheduler.line.fit import place
+from tidegate.scheduler.line.shapes import rank_of
 from tidegate.scheduler.snapshot import Workload
 
 
@@ -26,7 +27,7 @@ class Rewinding:
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change: back to the moment when it is, or would be, its turn."""
         queue = self.fill.tree.nodes[workload.queue]
-        own = (floor_rank(workload), floor_place(workload))
+        own = (rank_of(workload.priority, is_floor=True), floor_place(workload))
         given = self._given
         kept = 0 if self.fill.line.blocks else len(given)
         while kept and not (given[kept - 1].queue is queue and given[kept - 1].order < own):

@@ -71,11 +71,6 @@ class Ask:
         return None if self.kind.is_floor else self.kind.parts[0].pod_set
 
 
-def floor_rank(workload: Workload) -> tuple[int, bool]:
-    """Where the row of a floor stands among those of its Queue."""
-    return (-workload.priority, False)
-
-
 def floor_place(workload: Workload) -> Place:
     return (workload.created, workload.name)
 

@@ -33,8 +33,14 @@ class Ceilings:
         self._rows = 0
         self._choosy = 0
         """How many of them have a choice of flavors."""
+        self.impatient = 0
+        """How many of them are weighed without what they ask for."""
         self._asking = [0] * width
         """How many of the others ask for something of a cell."""
+        self._least: Need | None = None
+        self._judged: Ceiling | None = None
+        self._shuts_out = False
+        """Whether the ceiling that was last judged does."""
         nodes = [*tree.in_order, *filter(None, [tree.machines])]
         self._bounds = [_bounds(node) for node in nodes]
         self._lends_inside = [ledger.keeps and any(one.kept for one in node.below()) for node in nodes]
@@ -46,6 +52,8 @@ class Ceilings:
         """Somebody asks for this much (-1: nobody of this row does any more)."""
         self._rows += times
         self._choosy += times if row.only is None else 0
+        self.impatient += times if row.kind.impatient else 0
+        self._least = self._judged = None
         for axis, amount in row.shape.sizes:
             self._asking[axis] += times
             asked = self._asked[axis]
@@ -77,10 +85,21 @@ class Ceilings:
     def shuts_out(self, ceiling: Ceiling) -> bool:
         """Whether it is so low that nobody in line fits below it: of a cell that everybody asks for there is too little
         for the smallest."""
-        if self._choosy:
-            return False
-        cells = zip(ceiling, self._sizes, self._asking, strict=True)
-        return any(asking == self._rows and sizes and most < sizes[0] for most, sizes, asking in cells)
+        if ceiling is not self._judged:
+            cells = zip(ceiling, self._sizes, self._asking, strict=True)
+            too_low = (asking == self._rows and sizes and most < sizes[0] for most, sizes, asking in cells)
+            self._judged, self._shuts_out = ceiling, not self._choosy and any(too_low)
+        return self._shuts_out
+
+    @property
+    def least(self) -> Need:
+        """What everybody in line would add to what is held at least; nothing where that cannot be told."""
+        if self._least is None:
+            asked = zip(self._sizes, self._asking, strict=True)
+            told = self._rows and not (self._choosy or self.impatient)
+            least = [(axis, sizes[0]) for axis, (sizes, asking) in enumerate(asked) if told and asking == self._rows]
+            self._least = tuple(least)
+        return self._least
 
     def whole(self, node: TreeNode) -> Ceiling:
         """The ceiling below a node if nobody held anything at it or above it."""

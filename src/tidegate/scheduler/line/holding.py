@@ -32,15 +32,13 @@ class Holding:
         self.admitted = workload.admitted_at is not None and not afresh
         self.new = False
         """Admitted by this very plan."""
-        pod_sets = workload.pod_sets
-        if afresh:
-            self.present: list[Counts] = [NO_ENTRIES] * len(pod_sets)
-            self.granted: list[dict[str, int]] = [{} for _ in pod_sets]
-            self.held: list[dict[str, int]] = [{} for _ in pod_sets]
-        else:
-            self.present = [one.present for one in pod_sets]
-            self.granted = [dict(one.granted) if one.granted else {} for one in pod_sets]
-            self.held = [dict(one.held) if one.held else {} for one in pod_sets]
+        self.present: list[Counts] = []
+        self.granted: list[dict[str, int]] = []
+        self.held: list[dict[str, int]] = []
+        for one in workload.pod_sets:
+            self.present.append(NO_ENTRIES if afresh else one.present)
+            self.granted.append({} if afresh or not one.granted else dict(one.granted))
+            self.held.append({} if afresh or not one.held else dict(one.held))
         self.since = now if workload.admitted_at is None else workload.admitted_at
         """When it was admitted."""
         self.listed = False
@@ -112,7 +110,7 @@ class Holding:
     @property
     def waits_to_start(self) -> bool:
         """Whether some of its pods may not start yet."""
-        return any(any(held.values()) for held in self.held)
+        return any(self.held) and any(map(any, map(dict.values, self.held)))
 
     @property
     def was_impatient(self) -> bool:

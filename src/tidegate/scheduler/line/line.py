@@ -22,12 +22,14 @@ from tidegate.scheduler.line.shapes import floor_kind
 from tidegate.scheduler.line.turns import Turns
 from tidegate.scheduler.policies import Policies
 from tidegate.scheduler.snapshot import Workload
+from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
-Hopes = Callable[[TreeNode], Callable[[Row], bool]]
-"""Of a Queue: whether one of its asks that does not fit might have room made for it, or held."""
+Hopes = Callable[[TreeNode, Need], Callable[[Row], bool] | None]
+"""Of a Queue in which everybody asks for so much at least: whether one of its asks that does not fit might have room
+made for it, or held; None if none might. With nothing for the least anybody may be impatient."""
 Ever = Callable[[Ask], bool]
 """Whether an ask would fit if nobody but its workload held anything."""
 
@@ -57,9 +59,13 @@ class Line:
         self.is_tight = self._ceilings.is_tight
         self.known_row = self._rows.known
 
-    def __bool__(self) -> bool:
-        """Whether anybody stands in it."""
-        return bool(self._floors or self._growth)
+    def __len__(self) -> int:
+        """How many workloads stand in it."""
+        return len(self._floors) + len(self._growth)
+
+    @property
+    def somebody_is_impatient(self) -> bool:
+        return self._ceilings.impatient > 0
 
     @property
     def has_room_for_all(self) -> bool:
@@ -226,7 +232,9 @@ class Line:
         """The first that fits, or the first that does not but may hope, whose turn comes first."""
         first: Row | None = None
         hopeful: Row | None = None
-        hopes: Callable[[Row], bool] | None = None
+        hopes = self._hopes(queue, self._ceilings.least) if self._hopes is not None else None
+        if hopes is None and not self._room_is_held and self._ceilings.shuts_out(ceiling):
+            return None
         for row in self._rows.of(queue):
             if row.failed:
                 continue
@@ -235,12 +243,8 @@ class Line:
                     first = row
             elif hopeful is not None and order(hopeful) < order(row):
                 continue
-            elif self._room_is_held and row in self._rows.ending:
+            elif (self._room_is_held and row in self._rows.ending) or (hopes is not None and hopes(row)):
                 hopeful = row
-            elif self._hopes is not None:
-                hopes = hopes or self._hopes(queue)
-                if hopes(row):
-                    hopeful = row
         fits = self._ask(first, True) if first else None
         might = self._ask(hopeful, False) if hopeful else None
         if fits is None or might is None:

@@ -13,7 +13,7 @@ from tidegate.scheduler.line.shapes import Kind, Shapes
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
-_Offer = tuple[Any, Place | None, int, Row]
+_Offer = tuple[int, Place | None, int, Row]
 """A row with its rank and its first as they were when it was offered, and a number that no other has."""
 
 

@@ -60,8 +60,7 @@ class Shape:
 
     def __init__(self, kind: Kind, queue: TreeNode, flavors: Flavors) -> None:
         self.kind = kind
-        self.rank = (-kind.priority, not kind.is_floor)
-        """Rows of a Queue: by priority, then floors before growth."""
+        self.rank = rank_of(kind.priority, is_floor=kind.is_floor)
         self.pods = sum(part.pods for part in kind.parts)
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)
         """For every part the flavors that could host it, in order, and what its pods take there."""
@@ -117,6 +116,11 @@ def _pieces(part: Part, options: tuple[tuple[str, Need], ...], queue: TreeNode) 
     if not part.splits:
         return [need for _, need in options]
     return [queue.axes.pod(part.requests, flavor) for flavor, _ in options]
+
+
+def rank_of(priority: int, *, is_floor: bool) -> int:
+    """In which order rows of a Queue come: by priority, then floors before growth."""
+    return -2 * priority + (not is_floor)
 
 
 def hosts(part: Part, queue: TreeNode, flavors: Flavors) -> Iterator[tuple[str, Need]]:

@@ -16,7 +16,7 @@ from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings
 from tidegate.scheduler.policies import DRF, Candidate, Drf, Policies
 from tidegate.scheduler.tree.ledger import Ledger
-from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
 _MOST_VIEWS = 8
@@ -25,9 +25,10 @@ Head = Callable[[TreeNode, Ceiling], Ask | None]
 """The ask of a Queue that is next under a ceiling."""
 
 
-_Place = tuple[Any, int, int, int, TreeNode, Ask]
+_Place = tuple[Any, int, int, int, TreeNode, Ask | None]
 """Where a child stands among its siblings: its policy's order, the age of its ask, its place by name; a number that no
-other has; which child it is, and with which ask. It is flat since heaps compare places thousands of times a cycle."""
+other has; which child it is, and with which ask (None: that is still to be found out, and it does not stand further
+ahead). It is flat since heaps compare places thousands of times a cycle."""
 
 
 class _View:
@@ -98,7 +99,11 @@ class Turns:
             ask = self._head(node, ceiling)
             return None if ask is None else ((), node, ask)
         foremost = self._foremost(node, ceiling)
-        return None if foremost is None else (foremost[:3], foremost[4], foremost[5])
+        if foremost is None:
+            return None
+        *key, _, child, ask = foremost
+        assert ask is not None
+        return tuple(key), child, ask
 
     def _first(self, node: TreeNode, above: Ceiling) -> Ask | None:
         ceiling = self._ceilings.at(node, above) if self._bounded[node.index] else above
@@ -113,39 +118,53 @@ class Turns:
         heap, places = view.heap, view.places
         head, bounded, is_drf = self._head, self._bounded, self._policies[index] is None
         shares, share_with = self.ledger.shares, self.ledger.share_with
-        for child in self._missed(node, view):
-            ask = (head if child.is_queue and not bounded[child.index] else self._first)(child, ceiling)
-            if ask is None:
-                places.pop(child, None)
-                continue
-            if not is_drf:
-                order: Any = self._by_policy(child, ask)
-            elif ask.kind.impatient:
-                order = shares[child.index]
-            else:
-                order = share_with(child, ask.need)
-            self._placed += 1
-            place = places[child] = (order, ask.created, child.by_name, self._placed, child, ask)
-            if heap and heap[0][4] is child:  # Nearly always: it is whoever was served.
-                heapreplace(heap, place)
-            else:
-                heappush(heap, place)
-        if len(heap) > 64 + 4 * len(node.children):
-            heap[:] = places.values()
-            heapify(heap)
-        while heap:
-            place = heap[0]
-            if places.get(place[4]) is place:
-                return place
-            heappop(heap)
-        return None
+        missed = self._missed(node, view)
+        while True:
+            for child in missed:
+                ask = (head if child.is_queue and not bounded[child.index] else self._first)(child, ceiling)
+                if ask is None:
+                    places.pop(child, None)
+                    continue
+                if not is_drf:
+                    order: Any = self._by_policy(child, ask)
+                elif ask.kind.impatient:
+                    order = shares[child.index]
+                else:
+                    order = share_with(child, ask.need)
+                self._placed += 1
+                place = places[child] = (order, ask.created, child.by_name, self._placed, child, ask)
+                if heap and heap[0][4] is child:  # Nearly always: it is whoever was served.
+                    heapreplace(heap, place)
+                else:
+                    heappush(heap, place)
+            if len(heap) > 64 + 4 * len(node.children):
+                heap[:] = places.values()
+                heapify(heap)
+            while heap and places.get(heap[0][4]) is not heap[0]:
+                heappop(heap)
+            if not heap or heap[0][5] is not None:
+                return heap[0] if heap else None
+            missed = (heap[0][4],)
 
     def _open(self, node: TreeNode, ceiling: Ceiling) -> _View:
         views = self._views[node.index]
         if len(views) >= _MOST_VIEWS:
             del views[next(iter(views))]
         view = views[ceiling] = _View()
+        if ceiling is not self._ceilings.none and self._policies[node.index] is None:
+            self._expect(node, view)
         return view
+
+    def _expect(self, node: TreeNode, view: _View) -> None:
+        """With what fits under a ceiling a child stands no further ahead than with the least that anybody asks for.
+        What it is takes long to say, and is said when the child comes to be first: most never are."""
+        least, share_with = self._ceilings.least, self.ledger.share_with
+        for child in node.children:
+            self._placed += 1
+            view.places[child] = (share_with(child, least), -NO_BOUND, 0, self._placed, child, None)
+        view.heap = list(view.places.values())
+        heapify(view.heap)
+        view.seen = self.changes_below(node)
 
     def _missed(self, node: TreeNode, view: _View) -> Iterable[TreeNode]:
         """The children in which something happened since a view was looked at."""

@@ -54,7 +54,10 @@ class Draft:
         self.above = above
         self.now = now
         self.taken: dict[Taken, None] = {}
+        self.moves = 0
+        """How often something was taken, put back, or given for somebody else."""
         self._for: dict[str, dict[Taken, None]] = {}
+        self._across: tuple[int, dict[TreeNode, dict[Taken, None]]] = (0, {})
         self.gave_way: dict[str, int] = {}
         """Workloads something was taken from, and how often: they ask again in the next cycle, not in this one."""
         self.touched: dict[str, Holding] = {}
@@ -116,6 +119,7 @@ class Draft:
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
+        self.moves += 1
         self.put_back(taken.holding, taken.pods)
         if taken.evicts:
             taken.holding.admitted = True
@@ -168,33 +172,45 @@ class Draft:
             return
         given = [taken for taken in self.taken if taken.holding is holding]
         lost = next((taken for taken in given if taken.needed_by != name), given[0])
-        if lost.needed_by != name:
-            for taken in self.taken_for(name):
-                of_its_own = taken.holding.queue is holding.queue
-                if of_its_own and holding.gained and lost.needed_by is not None:
-                    continue  # It is granted something in the end, and that is what its own Queue gave it for.
-                self._give_for(taken, lost.needed_by)
-                if of_its_own or lost.needed_by is None:
-                    taken.rule = lost.rule
-            return
-        # It took its own again. That is not lost; but what others gave for it is, to whom its own had been.
+        # If it took its own again, that is not lost; but what others gave for it is, to whom its own had been.
+        again = lost.needed_by == name
+        to = lost.asked_by if again else lost.needed_by
         for taken in self.taken_for(name):
-            if taken.holding.workload.name not in (name, lost.asked_by):
-                self._give_for(taken, lost.asked_by)
+            if again and taken.holding.workload.name in (name, to):
+                continue
+            of_its_own = taken.holding.queue is holding.queue
+            if of_its_own and holding.gained and to is not None:
+                continue  # It is granted something in the end, and that is what its own Queue gave it for.
+            self._give_for(taken, to)
+            if of_its_own or to is None:
+                taken.rule = lost.rule
 
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
 
-    def took_across(self) -> set[TreeNode]:
-        """Nodes below which somebody has what others gave that are not below them."""
-        nodes: set[TreeNode] = set()
-        for name, given in self._for.items():
-            holding = self.books.holdings.get(name)
-            if given and holding is not None and holding.queue is not None:
-                for queue in {taken.holding.queue for taken in given if taken.holding.queue}:
-                    nodes.update(holding.queue.meets(queue))
-        return nodes
+    def changes(self) -> frozenset[tuple[str, int, str, int]]:
+        """What is held that was not, and the other way round: by workload, pod set and flavor."""
+        return frozenset(
+            (name, index, flavor, change)
+            for name, holding in self.touched.items()
+            for index, (counts, pod_set) in enumerate(zip(holding.granted, holding.workload.pod_sets, strict=True))
+            for flavor in counts.keys() | pod_set.granted.keys()
+            if (change := counts.get(flavor, 0) - pod_set.granted.get(flavor, 0))
+        )
+
+    def given_across(self) -> dict[TreeNode, dict[Taken, None]]:
+        """By node: what somebody below it has of others that are not."""
+        if self._across[0] != self.moves:
+            found: dict[TreeNode, dict[Taken, None]] = {}
+            for name, given in self._for.items():
+                holding = self.books.holdings.get(name)
+                mine = holding.queue if holding is not None else None
+                for taken in given if mine is not None else ():
+                    for node in mine.meets(taken.holding.queue) if mine and taken.holding.queue else ():
+                        found.setdefault(node, {})[taken] = None
+            self._across = self.moves, found
+        return self._across[1]
 
     def _inherited(
         self, holding: Holding, lost: tuple[Pods, ...], needed_by: str | None, axes: Collection[int]
@@ -212,6 +228,7 @@ class Draft:
 
     def _give_for(self, taken: Taken, needed_by: str | None) -> None:
         """It was taken for somebody else than it seemed."""
+        self.moves += 1
         if taken.needed_by is not None:
             del self._for[taken.needed_by][taken]
         taken.needed_by = needed_by
@@ -220,6 +237,7 @@ class Draft:
 
     def _record(self, taken: Taken) -> Taken:
         name = taken.holding.workload.name
+        self.moves += 1
         self.taken[taken] = None
         if taken.needed_by is not None:
             self._for.setdefault(taken.needed_by, {})[taken] = None

@@ -9,6 +9,7 @@ from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.line.asks import Row
 from tidegate.scheduler.line.fit import in_one_flavor_each
 from tidegate.scheduler.room.books import Books
+from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.node import TreeNode
 
 
@@ -20,11 +21,13 @@ class Hopes:
         self._books = books
         self._deserved = deserved
 
-    def __call__(self, queue: TreeNode) -> Callable[[Row], bool]:
-        """Asked of the rows of a Queue."""
+    def __call__(self, queue: TreeNode, least: Need) -> Callable[[Row], bool] | None:
+        """Asked of the rows of a Queue, all of which ask for so much at least; None if nobody of it may hope."""
         within = takes_within(queue, self._books)
-        ledger, due = self._books.ledger, self._deserved.share(queue)
-        share_with, is_above = ledger.share_with, ledger.shares[queue.index] > due
+        share_with, due = self._books.ledger.share_with, self._deserved.share(queue)
+        is_above = share_with(queue, least) > due
+        if is_above and least and not within:
+            return None
 
         def hopes(row: Row) -> bool:
             if row.kind.impatient or (within and row.kind.is_floor):

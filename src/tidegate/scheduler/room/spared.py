@@ -18,7 +18,7 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
     before others who gave for their Queue, if it would then hold more than it deserves. Those who have theirs again."""
     found: list[Holding] = []
     newest_first = list(of)[::-1]
-    takers = draft.took_across() if len(newest_first) > 1 else ()
+    takers = draft.given_across() if len(newest_first) > 1 else ()
     for taken in sorted(newest_first, key=lambda one: (_overreaches(one, draft, takers), _above(one, draft))):
         queue = taken.holding.queue
         instead = _got_instead(taken)
@@ -33,7 +33,31 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
             draft.put_back(taken.holding, given_up)
         else:
             found.append(taken.holding)
-    return found
+    return found + [taken.holding for taken in newest_first if taken in draft.taken and _stays(taken, draft)]
+
+
+def _stays(taken: Taken, draft: Draft) -> bool:
+    """Who lost pods of one flavor and has new ones of another loses those instead, where its own may stay."""
+    holding, stayed = taken.holding, False
+    if taken.evicts or holding.queue is None or taken.needed_by is None:
+        return False
+    for some in taken.pods:
+        given = holding.workload.pod_sets[some.index].granted
+        for flavor, count in sorted(holding.granted[some.index].items()):
+            new = min(count - given.get(flavor, 0), some.count)
+            if flavor == some.flavor or new < some.count:
+                continue
+            before = draft.ledger.crowding(holding.queue)
+            instead = draft.give_up(holding, [(some.index, flavor, some.count)])
+            draft.put_back(holding, [some])
+            if draft.ledger.is_crowded(holding.queue, before):
+                draft.give_up(holding, [(some.index, some.flavor, some.count)])
+                draft.put_back(holding, instead)
+            else:
+                taken.pods = tuple(other for other in taken.pods if other is not some) + instead
+                stayed = True
+                break
+    return stayed
 
 
 def _overreaches(taken: Taken, draft: Draft, takers: Collection[TreeNode]) -> bool:

@@ -73,7 +73,7 @@ class Ledger(Shares):
         """Charge (or with -1, give back) along the path of a Queue."""
         if self.keeps:
             self._take_in(queue, need, times)
-        super().grant(queue, need, times)
+        self.charge(queue, need, times)
 
     def _take_in(self, queue: TreeNode, need: Need, times: int) -> None:
         rising = [(axis, amount * times) for axis, amount in need]

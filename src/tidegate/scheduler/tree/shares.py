@@ -39,23 +39,15 @@ class Shares:
         """What is looked at, node by node, in every grant to a Queue."""
         self._news: set[TreeNode] = set()
 
-    def grant(self, queue: TreeNode, need: Need, times: int = 1) -> None:
-        """Charge (or with -1, give back) along the path of a Queue."""
+    def charge(self, queue: TreeNode, need: Need, times: int) -> None:
+        """So many times more (or fewer) is granted along the path of a Queue."""
         self._news.add(queue)
         if not self._one_flavor:
-            self._grant_of_several(queue, need, times)
-        elif times == 1:
-            self._charge(queue, need)
-        else:
-            shares = self.shares
-            for index, granted, guarantee, scale in self._steps[queue.index]:
-                for axis, amount in need:
-                    granted[axis] += amount * times
-                shares[index] = _largest(map(sub, granted, guarantee), scale)
-
-    def _charge(self, queue: TreeNode, need: Need) -> None:
-        """What is added can only raise a share: nothing but what is added is looked at."""
+            self._charge_several(queue, need, times)
+            return
         shares = self.shares
+        if times != 1:
+            need = tuple([(axis, amount * times) for axis, amount in need])
         for index, granted, guarantee, scale in self._steps[queue.index]:
             share = shares[index]
             for axis, amount in need:
@@ -63,9 +55,10 @@ class Shares:
                 part = (after - guarantee[axis]) * scale[axis]
                 if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
                     share = part
-            shares[index] = share
+            # What is added can only raise a share: nothing but what is added is looked at.
+            shares[index] = share if times > 0 else _largest(map(sub, granted, guarantee), scale)
 
-    def _grant_of_several(self, queue: TreeNode, need: Need, times: int) -> None:
+    def _charge_several(self, queue: TreeNode, need: Need, times: int) -> None:
         resource, shares = self.tree.axes.resource, self.shares
         for index, granted, guarantee, scale in self._steps[queue.index]:
             excess, share = self._excess[index], shares[index]

@@ -125,7 +125,9 @@ class _WithoutSome:
             most[asker.queue] = max(most.get(asker.queue, asker.priority), asker.priority)
         for name in self.accounts.granted:
             one = self.accounts.workloads.get(name)
-            if one is not None and name not in grows and one.priority <= most.get(one.queue, one.priority - 1):
+            if one is None or name in grows or not _is_below(self.place, name, self.accounts):
+                continue
+            if one.priority <= most.get(one.queue, one.priority - 1):
                 yield name
 
     def is_within(self) -> bool:
