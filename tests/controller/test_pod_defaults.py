@@ -89,11 +89,45 @@ async def test_what_runs_counts_what_it_was_admitted_with(house: House) -> None:
     await house.see(WORKLOADS, "job-a", lambda obj: requests(obj) == {"cpu": "3"})
 
 
+async def overhead(house: House, cpu: str) -> None:
+    """The runtime class of the house, with this overhead instead of any it had: a class that is there keeps its own."""
+    with contextlib.suppress(StatusError):
+        await house.client.delete(r.RUNTIMECLASSES, house.namespace)
+    runtime = {"metadata": {"name": house.namespace}, "handler": "vm", "overhead": {"podFixed": {"cpu": cpu}}}
+    await house.client.create(r.RUNTIMECLASSES, runtime)
+
+
+async def vm(house: House, name: str, cpu: str = "1") -> None:
+    await job(house, name, runtimeClassName=house.namespace, containers=[container("a", requests={"cpu": cpu})])
+
+
 @pytest.mark.usefixtures("classes")
 async def test_the_overhead_of_a_runtime_class_counts(house: House) -> None:
-    fixed = {"cpu": "250m"}
-    await house.client.create(
-        r.RUNTIMECLASSES, {"metadata": {"name": house.namespace}, "handler": "vm", "overhead": {"podFixed": fixed}}
-    )
-    await job(house, "vm", runtimeClassName=house.namespace, containers=[container("a", requests={"cpu": "1"})])
+    await overhead(house, "250m")
+    await vm(house, "vm")
     await house.see(WORKLOADS, "job-vm", lambda obj: requests(obj) == {"cpu": "1250m"})
+
+
+@pytest.mark.usefixtures("classes")
+async def test_an_overhead_that_changes_is_for_those_who_wait(house: House) -> None:
+    """What runs has the overhead that it was made with, and nobody is evicted for another."""
+    await overhead(house, "500m")
+    for name in ("a", "b"):
+        await vm(house, name)
+        await house.see(r.JOBS, name, lambda job: (job.get("status") or {}).get("active") == 1)
+    await vm(house, "waits", cpu="3")
+    await house.see(WORKLOADS, "job-waits", lambda obj: requests(obj) == {"cpu": "3500m"})
+    await overhead(house, "2")
+    await house.see(WORKLOADS, "job-waits", lambda obj: requests(obj) == {"cpu": "5"})
+    await house.waits("job-waits", "ExceedsQuota")
+    # One cpu is left, as it was: what runs takes what it took.
+    await house.workload("small", 1)
+    await house.state("small", "Admitted", granted=1)
+    for name in ("a", "b"):
+        there = await house.get(WORKLOADS, f"job-{name}")
+        assert requests(there) == {"cpu": "1500m"}
+        assert [each["type"] for each in there["status"]["conditions"]] == ["Admitted"]
+    await overhead(house, "250m")
+    await house.see(WORKLOADS, "job-waits", lambda obj: requests(obj) == {"cpu": "3250m"})
+    await house.patch(WORKLOADS, "job-a", {"spec": {"active": False}})
+    await house.see(WORKLOADS, "job-a", lambda obj: requests(obj) == {"cpu": "1250m"})

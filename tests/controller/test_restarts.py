@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.controller.house import House
+from tests.controller.trace import Trace
 from tests.local.controllers.stage import succeeds
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
 from tidegate.controller.seen.config import snapshot
@@ -22,33 +23,6 @@ from tidegate.scheduler import plan
 
 Json = Any
 JOBS = 6
-
-
-def granted(workload: Object) -> int:
-    return sum(each["granted"] for each in (workload.get("status") or {}).get("podSets") or ())
-
-
-class Witness:
-    """Sees every version of every Workload of a namespace, and adds up what they were granted."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.most = 0
-        self.admissions: dict[str, int] = {}
-        self._now: dict[str, Object] = {}
-
-    async def watch(self) -> None:
-        async for event in self.house.client.watch(WORKLOADS, self.house.namespace, initial=True):
-            if event.type == "BOOKMARK":
-                continue
-            name = event.object["metadata"]["name"]
-            before = self._now.pop(name, {})
-            if event.type != "DELETED":
-                self._now[name] = event.object
-                state = (event.object.get("status") or {}).get("state")
-                if state == "Admitted" != (before.get("status") or {}).get("state"):
-                    self.admissions[name] = self.admissions.get(name, 0) + 1
-            self.most = max(self.most, sum(granted(each) for each in self._now.values()))
 
 
 async def _play(house: House, chance: random.Random) -> None:
@@ -73,14 +47,15 @@ async def _play(house: House, chance: random.Random) -> None:
 async def test_killed_at_random_moments(house: House, seed: int) -> None:
     """Every Job runs to its end; what is granted never exceeds the quota; nothing is admitted twice."""
     await house.kill()
-    witness = Witness(house)
-    watching = asyncio.create_task(witness.watch())
-    await _play(house, random.Random(seed))
-    for number in range(JOBS):
-        await house.state(f"job-job-{number}", "Finished", granted=0)
-    watching.cancel()
-    assert 0 < witness.most <= house.cpu
-    assert witness.admissions == {f"job-job-{number}": 1 for number in range(JOBS)}
+    trace = Trace(house)
+    watching = asyncio.create_task(trace.watch())
+    with trace.told():
+        await _play(house, random.Random(seed))
+        for number in range(JOBS):
+            await house.state(f"job-job-{number}", "Finished", granted=0)
+        watching.cancel()
+        assert 0 < trace.most <= house.cpu
+        assert trace.admissions == {f"job-job-{number}": 1 for number in range(JOBS)}
 
 
 async def test_what_is_granted_is_what_the_planner_says(house: House) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.controller.house import House
 from tests.local.controllers.stage import runs, stamp
 from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS
@@ -64,6 +66,55 @@ async def test_a_priority_class_that_is_not_there_is_waited_for(house: House) ->
     await house.workload("after", 1)
     await house.state("after", "Admitted", granted=1)
     await house.state("job-slip", "Admitted", granted=2)
+
+
+async def test_a_class_that_its_pods_name_is_waited_for_whatever_the_label_says(house: House) -> None:
+    """The label named a class that there was, the template one that there was not: the Job was let go, the server
+    refused its pods, and its quota was kept for ever."""
+    there, missing = f"{house.namespace}-there", f"{house.namespace}-missing"
+    await house.client.create(r.PRIORITYCLASSES, {"metadata": {"name": there}, "value": 7})
+    container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
+    pod = {"restartPolicy": "Never", "priorityClassName": missing, "containers": [container]}
+    labels = {"tidegate.dev/priority-class": there}
+    spec = {"suspend": True, "parallelism": 2, "completions": 2, "template": {"spec": pod}}
+    await house.client.create(r.JOBS, {"metadata": {"name": "two", "labels": labels}, "spec": spec}, house.namespace)
+    waits = await house.waits("job-two", "NotAllowed")
+    assert missing in waits["status"]["waiting"]["message"]
+    assert waits["spec"]["priority"] == 7, "how urgent it is the label says"
+    await house.workload("other", house.cpu)
+    await house.state("other", "Admitted", granted=house.cpu)
+    await house.client.delete(WORKLOADS, "other", house.namespace)
+    await house.client.create(r.PRIORITYCLASSES, {"metadata": {"name": missing}, "value": 1})
+    await house.see(r.JOBS, "two", lambda job: (job.get("status") or {}).get("active") == 2)
+    for name in (there, missing):
+        await house.client.delete(r.PRIORITYCLASSES, name)
+
+
+@pytest.mark.xfail(strict=True, reason="who is admitted may ask for more whatever its class: scheduler/gate.py")
+async def test_who_wants_more_after_its_priority_class_was_deleted_keeps_what_it_has(house: House) -> None:
+    """Its new pods would be refused, so they are granted nothing until there is the class again."""
+    name = f"{house.namespace}-urgent"
+    await house.client.create(r.PRIORITYCLASSES, {"metadata": {"name": name}, "value": 5})
+    container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
+    pod = {"restartPolicy": "Never", "priorityClassName": name, "containers": [container]}
+    await house.queued_job("grows", 3, least=1, template={"spec": pod})
+    await house.state("job-grows", "Admitted", granted=3)
+    await house.workload("other", 1)
+    await house.state("other", "Admitted", granted=1)
+    await house.quota({"cpu": {"nominalQuota": "2"}})
+    await house.state("job-grows", "Admitted", granted=1)
+    await house.client.delete(r.PRIORITYCLASSES, name)
+    await house.quota({"cpu": {"nominalQuota": str(house.cpu)}})
+    waits = await house.see(WORKLOADS, "job-grows", lambda obj: "NotAllowed" in str(obj["status"]), timeout_s=10)
+    assert name in waits["status"]["waiting"]["message"]
+    assert waits["spec"]["priority"] == 5
+    await house.workload("all", house.cpu - 2)
+    await house.state("all", "Admitted", granted=house.cpu - 2)
+    await house.state("job-grows", "Admitted", granted=1)
+    await house.client.delete(WORKLOADS, "all", house.namespace)
+    await house.client.create(r.PRIORITYCLASSES, {"metadata": {"name": name}, "value": 5})
+    await house.state("job-grows", "Admitted", granted=3)
+    await house.client.delete(r.PRIORITYCLASSES, name)
 
 
 async def test_a_flavor_that_nobody_describes_is_told(house: House) -> None:

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 from tidegate.kube.client import Client
-from tidegate.kube.leases import LeaderElection, LeadershipLost, LedWire, Terms
+from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.led import LedWire
 from tidegate.kube.resources import LEASES
 from tidegate.kube.wire import Request, Response
 

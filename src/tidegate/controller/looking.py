@@ -28,7 +28,7 @@ from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import PodFacts, let_go, pod_facts, pod_set_of, said_active
+from tidegate.workloads import PodFacts, classes_of_pods, let_go, pod_facts, pod_set_of, said_active
 
 _log = logging.getLogger(__name__)
 
@@ -140,8 +140,12 @@ class Looking:
         if found is None:
             return facts
         told = self._application(workload, *found)
+        missing = (each for each in told.classes if self._cache.priority_classes.get(each) is None)
         return replace(
-            told, priority=facts.priority, missing_class=facts.missing_class, pods=self._told_apart(*found, pods)
+            told,
+            priority=facts.priority,
+            missing_class=facts.missing_class or next(missing, ""),
+            pods=self._told_apart(*found, pods),
         )
 
     def _application(self, workload: Workload, followed: Followed, obj: Object) -> Facts:
@@ -149,11 +153,13 @@ class Looking:
         key = workload.metadata.namespace, workload.metadata.name
         known, referred = self._told.get(key), followed.referred_by(obj)
         if known is None or known[0] is not obj or followed.entry.refers is not None:
+            entry, kinds = followed.entry, self._cache.kinds
             said = Facts(
                 ended=self._applications.ended(followed, obj),
-                outcome=outcome(followed.entry, obj),
-                let_go=let_go(followed.entry, obj, referred=referred, kinds=self._cache.kinds),
-                active=said_active(followed.entry, obj, referred=referred, kinds=self._cache.kinds),
+                outcome=outcome(entry, obj),
+                classes=classes_of_pods(entry, obj, referred=referred, kinds=kinds),
+                let_go=let_go(entry, obj, referred=referred, kinds=kinds),
+                active=said_active(entry, obj, referred=referred, kinds=kinds),
             )
             known = self._told[key] = (obj, said)
         return known[1]

@@ -35,7 +35,8 @@ from tidegate.controller.metrics.metrics import Metrics
 from tidegate.controller.operator import Operator
 from tidegate.dialects.webhook import NamespaceRule
 from tidegate.kube.client import Client, StatusError
-from tidegate.kube.leases import LeaderElection, LeadershipLost, LedWire, Terms
+from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.led import LedWire
 from tidegate.kube.serve.certificates import Terms as CertificateTerms
 from tidegate.kube.serve.kept import KeptCertificates, Place
 from tidegate.kube.serve.listener import Bind, Listener, Page

@@ -20,12 +20,11 @@ from typing import Any
 from tidegate.kube.answers import StatusError
 from tidegate.kube.client import Client
 from tidegate.kube.resources import LEASES
-from tidegate.kube.wire import Object, Request, Response, Transport
+from tidegate.kube.wire import Object
 
 _log = logging.getLogger(__name__)
 
 _RELEASE_S = 5.0
-_WRITES = ("POST", "PUT", "PATCH", "DELETE")
 _TURNS = 20
 """Of the loop, at most, until what the socket has is read."""
 
@@ -45,6 +44,12 @@ class Terms:
     def __post_init__(self) -> None:
         if not 0 < self.retry_s < self.renew_within_s < self.duration_s:
             raise ValueError("A lease needs retry_s < renew_within_s < duration_s. Choose them in that order.")
+
+    @property
+    def answer_within_s(self) -> float:
+        """How long a server may take for what a leader writes: what is sent in the last moment of a lease has taken
+        effect, or never does, before another leads. A part is left for the way to the server."""
+        return 0.8 * (self.duration_s - self.renew_within_s)
 
 
 class LeaderElection:
@@ -72,6 +77,11 @@ class LeaderElection:
         self._lease: Object | None = None
         self._seen_at = 0.0
         self._good_until = 0.0
+        self._unsure_until = 0.0
+
+    @property
+    def terms(self) -> Terms:
+        return self._terms
 
     @property
     def is_leader(self) -> bool:
@@ -210,8 +220,14 @@ class LeaderElection:
             spec |= {"acquireTime": now, "leaseTransitions": transitions}
         return spec
 
+    def cut_off(self) -> None:
+        """What was sent had no answer: it may take effect until its time is up, and the lease is kept until then."""
+        self._unsure_until = self._clock() + self._terms.answer_within_s
+
     async def _release(self) -> None:
         """Gives the lease back, so that the next leader need not wait for it to run out; if that fails, it must."""
+        if self.is_leader and self._clock() < self._unsure_until:
+            await asyncio.sleep(self._unsure_until - self._clock())
         if self._lease is None or not self.is_leader:
             return
         try:
@@ -235,23 +251,6 @@ class LeaderElection:
             if self._holder() == self._identity:
                 newest = {**self._lease, "spec": {**self._lease["spec"], **gone}}
                 self._lease = await self._client.update(LEASES, newest)
-
-
-class LedWire:
-    """A Transport on which nobody writes but who leads. A process that was held up may find out late that its lease is
-    over: whichever of its tasks comes first then, nothing of it is sent."""
-
-    def __init__(self, wire: Transport, election: LeaderElection) -> None:
-        self._wire = wire
-        self._election = election
-
-    async def send(self, request: Request) -> Response:
-        if request.method in _WRITES and not self._election.is_leader:
-            raise ConnectionAbortedError("the lease is over, and nothing is written without it")
-        return await self._wire.send(request)
-
-    async def close(self) -> None:
-        await self._wire.close()
 
 
 def _micro_time() -> str:

@@ -6,11 +6,12 @@ Streams have no limit in total, only for connecting and for silence.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -87,7 +88,7 @@ class HttpTransport:
             answer = await (sessions.streams if streaming else sessions.whole).request(
                 request.method,
                 self._url(request),
-                data=request.body or None,
+                data=_Guarded(request.body, request.still) if request.body and request.still else request.body or None,
                 headers=self._headers(request, authorization),
                 allow_redirects=False,
                 proxy=self._access.proxy,
@@ -141,6 +142,19 @@ class HttpTransport:
 
         whole = session(self._limits.idle_s, self._limits.connections)
         return _Sessions(shown, whole, session(self._limits.stream_idle_s, 0))
+
+
+class _Guarded(aiohttp.BytesPayload):
+    """A body that is sent only if it still may be. What has no body cannot be held back."""
+
+    def __init__(self, body: bytes, still: Callable[[], bool]) -> None:
+        super().__init__(body)
+        self._still = still
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        if not self._still():
+            raise ConnectionAbortedError("it may not be sent any more")
+        await super().write_with_length(writer, content_length)
 
 
 async def _pieces(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

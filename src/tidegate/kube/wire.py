@@ -6,7 +6,7 @@ the embedded server it is the server's own `handle`, so nothing is encoded for a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -27,6 +27,8 @@ class Request:
     query: dict[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    still: Callable[[], bool] | None = None
+    """Asked in the moment when its body is sent, which may be long after it was made: whether it still may be."""
 
 
 @dataclass(slots=True)

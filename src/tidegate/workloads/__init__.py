@@ -11,9 +11,9 @@ written to an API server, is not known here.
 
 from tidegate.workloads.changes import marked_as, remembering, restored, unmarked
 from tidegate.workloads.defaults import PodDefaults, pod_defaults
-from tidegate.workloads.describe import describe, ended_pods, group_of, is_run_here, with_live
+from tidegate.workloads.describe import classes_of_pods, describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
-from tidegate.workloads.let_go import LetGo, granted_to, let_go, said_active
+from tidegate.workloads.let_go import LetGo, Written, granted_to, let_go, said_active, written_into
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -46,7 +46,9 @@ __all__ = [
     "LetGo",
     "PodDefaults",
     "PodFacts",
+    "Written",
     "asks_as",
+    "classes_of_pods",
     "describe",
     "ended_pods",
     "gated",
@@ -77,4 +79,5 @@ __all__ = [
     "with_live",
     "within_grant",
     "workload_name",
+    "written_into",
 ]

@@ -140,8 +140,24 @@ def _as_controller(reference: OwnerReference) -> OwnerReference:
 def _priority_class(entry: JobKind, obj: Obj, shapes: Sequence[PodSetShape]) -> str | None:
     """The first named: by label, by the kind's own field, by the pods."""
     labelled = inside(obj, ("metadata", "labels")).get(PRIORITY_CLASS)
-    pods = (_pod(shape, obj).get("priorityClassName") for shape in shapes)
-    return next((str(name) for name in (labelled, priority_class(entry, obj), *pods) if name), None)
+    named = (labelled, priority_class(entry, obj), *_classes_of_pods(obj, shapes))
+    return next((str(name) for name in named if name), None)
+
+
+def classes_of_pods(
+    entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Kinds | None = None
+) -> tuple[str, ...]:
+    """The priority classes that its pods name, whatever else says how urgent it is: where there is no such class, no
+    server takes them."""
+    try:
+        return _classes_of_pods(obj, podsets(entry, obj, referred=referred, find=(kinds or builtin()).find))
+    except JobError:
+        return ()
+
+
+def _classes_of_pods(obj: Obj, shapes: Sequence[PodSetShape]) -> tuple[str, ...]:
+    named = (_pod(shape, obj).get("priorityClassName") for shape in shapes)
+    return tuple(dict.fromkeys(str(name) for name in named if name))
 
 
 def _pod(shape: PodSetShape, obj: Obj) -> Mapping[str, Any]:

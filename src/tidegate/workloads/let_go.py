@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from tidegate.model.jobs import (
     JobError,
     JobKind,
     Kinds,
     Obj,
+    PodPlace,
     PodSetShape,
     builtin,
     inside,
     is_finished,
     is_suspended,
+    peek,
     podsets,
 )
-from tidegate.workloads.names import FLAVOR, GRANTED
+from tidegate.workloads.changes import restored
+from tidegate.workloads.names import FLAVOR, GRANTED, QUEUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,48 @@ def said_active(
     heard that fewer are asked for, and make another for one that ended."""
     shapes = _shapes(entry, obj, referred, kinds)
     return {shape.name: LetGo(shape.active, _flavor(obj, shape)) for shape in shapes if shape.active}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written into the template of one pod set when it was let go."""
+
+    flavor: str = ""
+    queue: str = ""
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+    tells: bool = True
+    """Whether it would tell a flavor if there were one. The pods of kinds whose size is not written into them may wait
+    behind gates, and their template tells none."""
+
+
+def written_into(
+    entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Kinds | None = None
+) -> dict[str, Written]:
+    """By pod set; nothing where it is held. What runs goes on with that: no server lets it be changed."""
+    if is_suspended(entry, obj):
+        return {}
+    own = restored(obj)
+    return {
+        shape.name: _written(obj, own, shape, shape.place)
+        for shape in _shapes(entry, obj, referred, kinds)
+        if shape.place is not None
+    }
+
+
+def _written(obj: Obj, own: Obj, shape: PodSetShape, place: PodPlace) -> Written:
+    def more(name: str, nothing: Any) -> tuple[Any, Any]:
+        return peek(obj, (*place.pod, name)) or nothing, peek(own, (*place.pod, name)) or nothing
+
+    labels, had = more("nodeSelector", {})
+    tolerations, tolerated = more("tolerations", ())
+    return Written(
+        flavor=_flavor(obj, shape),
+        queue=str(inside(obj, place.annotations).get(QUEUE) or ""),
+        node_labels={key: value for key, value in labels.items() if had.get(key) != value},
+        tolerations=tuple(each for each in tolerations if each not in tolerated),
+        tells=shape.resize is not None,
+    )
 
 
 def _shapes(entry: JobKind, obj: Obj, referred: Obj | None, kinds: Kinds | None) -> Sequence[PodSetShape]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.harness import Cluster
 from tests.local.kinds.ours import Sort, Verdict, sort_of
-from tidegate.local.kinds.core import service
+from tidegate.local.kinds.core import service, service_checks
 
 Json = Any
 _DRY = "?dryRun=All"
@@ -90,7 +90,7 @@ def _hand_out(spec: Json, theirs: Json) -> None:
     if service.needs_node_ports(spec):
         for port, other in zip(spec.get("ports") or (), theirs.get("ports") or (), strict=True):
             port.setdefault("nodePort", other["nodePort"])
-    if service.needs_health_check_port(spec):
+    if service_checks.needs_health_check_port(spec):
         spec.setdefault("healthCheckNodePort", theirs["healthCheckNodePort"])
 
 

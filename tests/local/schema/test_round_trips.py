@@ -17,7 +17,8 @@ from tidegate.local.errors import ApiError
 from tidegate.local.schema.builtin import builtin_schema
 from tidegate.local.schema.decode import Decoded, decode_builtin, decode_value
 from tidegate.local.schema.definitions import kinds
-from tidegate.local.schema.protobuf import MAGIC, decode_protobuf
+from tidegate.local.schema.messages import MAGIC
+from tidegate.local.schema.protobuf import decode_protobuf
 
 NAMES = sorted(set(kinds().values()))
 objects = st.sampled_from(NAMES).flatmap(lambda name: st.tuples(st.just(name), structs(name, 6)))

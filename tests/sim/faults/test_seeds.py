@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -38,3 +39,18 @@ def test_the_same_seed_is_the_same_history() -> None:
         for salt in ("1", "2")
     }
     assert len(told) == 1, told
+
+
+def test_a_long_run_can_be_ended() -> None:
+    """It said nothing before its end, and was ended by a page of where it stood: of hours of seeds nothing was left."""
+    command = [sys.executable, "-m", "tidegate.sim.faults", "0", "100000"]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as run:
+        assert run.stderr is not None
+        assert "of 100001 played in" in run.stderr.readline()
+        run.send_signal(signal.SIGINT)
+        told = run.stderr.read()
+    assert told.startswith("Interrupted in seed ")
+    assert "Traceback" not in told
+    assert run.returncode == 130

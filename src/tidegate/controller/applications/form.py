@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from tidegate.model.jobs import JobKind, Kinds, Obj, inside, is_finished, is_suspended
+from tidegate.model.jobs import JobKind, Kinds, Obj, inside, is_at_rest, is_finished, is_suspended
 from tidegate.model.kinds.flavor import ResourceFlavorSpec
 from tidegate.scheduler import PodSet as SeenPodSet
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import WORKLOAD, Allowance, LetGo, granted_to, held_as_it_is, let_go, next_step, start, stop
+from tidegate.workloads import (
+    WORKLOAD,
+    Allowance,
+    Written,
+    granted_to,
+    held_as_it_is,
+    next_step,
+    start,
+    stop,
+    written_into,
+)
 
 Flavors = Mapping[str, ResourceFlavorSpec]
 
@@ -55,26 +66,38 @@ def wanted_form(
         if not is_suspended(entry, obj):
             return held_as_it_is(entry, obj)
         # What was written into it comes out once nothing of it runs; before that many kinds would refuse.
-        return stop(entry, obj) if is_empty else obj
-    if is_suspended(entry, obj) and not is_empty:
-        return obj  # Pods of last time are still going: their room is not free for new ones yet.
+        return stop(entry, obj) if is_empty and is_at_rest(entry, obj) else obj
+    if is_suspended(entry, obj) and not (is_empty and is_at_rest(entry, obj)):
+        return obj  # Pods of last time are still going, or may still come: their room is not free for new ones yet.
     name, queue = seen.name.partition("/")[2], seen.queue.partition("/")[2]
     if not is_suspended(entry, obj) and inside(obj, ("metadata", "annotations")).get(WORKLOAD) != name:
         # It ran before anybody could hold it. What is granted cannot be written into what runs.
         return held_as_it_is(entry, obj)
-    loose = let_go(entry, obj, referred=referred, kinds=kinds)
+    loose = written_into(entry, obj, referred=referred, kinds=kinds)
+    allowed = {name: _kept(each, loose.get(name)) for name, each in allowed.items()}
     if any(_moved(allowed.get(name), there) for name, there in loose.items()):
         return held_as_it_is(entry, obj)
     if not is_suspended(entry, obj) and any(map(_is_elsewhere, seen.pod_sets)):
         return held_as_it_is(entry, obj)
+    queue = next((there.queue for there in loose.values() if there.queue), queue)
     started = start(entry, obj, name, allowed, queue=queue, referred=referred, kinds=kinds)
     return next_step(entry, obj, started)
 
 
-def _moved(allowed: Allowance | None, there: LetGo) -> bool:
+def _kept(allowed: Allowance, there: Written | None) -> Allowance:
+    """As what runs was let go, but for its size. A flavor may say something else by now, which is for those who start;
+    and one whose pods have all ended is granted none any more, until it says itself that it is over."""
+    if there is None or (allowed.flavor and allowed.flavor != there.flavor):
+        return allowed
+    return replace(allowed, flavor=there.flavor, node_labels=there.node_labels, tolerations=there.tolerations)
+
+
+def _moved(allowed: Allowance | None, there: Written) -> bool:
     """Whether its pods are to be of another flavor than it was let go with. It lost that one and was given this one, at
-    a stroke: what runs is held first, and let go anew when nothing of it runs."""
-    return allowed is not None and bool(allowed.count and there.flavor and allowed.flavor != there.flavor)
+    a stroke, or was let go with no pods at all: it is held first, and let go anew when nothing of it runs."""
+    if allowed is None or not allowed.count or not (there.flavor or there.tells):
+        return False
+    return allowed.flavor != there.flavor
 
 
 def _is_elsewhere(pods: SeenPodSet) -> bool:

@@ -14,9 +14,10 @@ from tidegate.controller.namespaces import Managed
 from tidegate.controller.watch.cache import Cache, Followed
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.events import EventRecorder
+from tidegate.kube.patience import RefusedBeforeError
 from tidegate.kube.wire import Object
 from tidegate.model.codec import encode, read
-from tidegate.model.jobs import JobError, is_finished, is_gated, queue_name
+from tidegate.model.jobs import JobError, is_at_rest, is_finished, is_gated, never_started, queue_name
 from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadSpec
 from tidegate.scheduler import Workload as SeenWorkload
@@ -34,6 +35,9 @@ from tidegate.workloads import (
     with_live,
     workload_name,
 )
+
+_INVALID = 422
+_AGAIN_S = 1.0
 
 
 class Applications:
@@ -171,6 +175,10 @@ class Applications:
             # The Workload of one that had the same name; it goes with its owner, and ours can be made then.
             return
         spec = _merged(before.spec, wanted.spec)
+        name = spec.priority_class_name
+        if name and name == before.spec.priority_class_name and self._cache.priority_classes.get(name) is None:
+            # The class is gone, and what runs is as urgent as its pods are, which were made when there was one.
+            spec = msgspec.structs.replace(spec, priority=before.spec.priority)
         notes = {key: text for key, text in before.metadata.annotations.items() if key != POD_DEFAULTS}
         if (note := wanted.metadata.annotations.get(POD_DEFAULTS)) is not None:
             notes[POD_DEFAULTS] = note
@@ -200,8 +208,21 @@ class Applications:
         except JobError as error:
             self._recorder.record(followed.resource, obj, "NotQueued", str(error), type="Warning")
         except StatusError as refused:
+            if refused.code == _INVALID and await self._can_be_changed(followed, obj):
+                wait_s = refused.retry_after_s or _AGAIN_S
+                raise RefusedBeforeError(
+                    refused.code, refused.reason, refused.message, refused.status, retry_after_s=wait_s
+                ) from refused
             if refused.code not in (404, 409):
                 raise
+
+    async def _can_be_changed(self, followed: Followed, obj: Object) -> bool:
+        """Whether it was only the trace of an earlier run that kept it from being changed, which is gone now."""
+        cleared = never_started(followed.entry, obj)
+        if cleared is obj or not is_at_rest(followed.entry, obj):
+            return False
+        followed.latest.wrote(await self._client.update(followed.resource, cleared, subresource="status"))
+        return True
 
     async def _lift(self, seen: SeenWorkload, flavors: Flavors, stands: Callable[[], bool]) -> None:
         """Its pods wait one by one where it wants more of them than could be written into it."""

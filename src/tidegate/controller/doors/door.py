@@ -35,6 +35,7 @@ from tidegate.workloads import (
     GATE,
     SUBMITTER,
     WORKLOAD,
+    classes_of_pods,
     describe,
     hold_pods,
     inheriting,
@@ -143,8 +144,9 @@ class Door:
             priority = describe(entry, obj, kinds=self._seen.kinds).spec.priority_class_name
         except JobError as error:
             return f"it cannot be put in line: {error}"
-        if priority and self._seen.priority_class(priority) is None:
-            return f"there is no PriorityClass {priority}, so it waits; create it, or name another"
+        for name in (priority, *classes_of_pods(entry, obj, kinds=self._seen.kinds)):
+            if name and self._seen.priority_class(name) is None:
+                return f"there is no PriorityClass {name}, so it waits; create it, or name another"
         return None
 
     def _held(self, entry: JobKind, obj: Obj) -> Obj:

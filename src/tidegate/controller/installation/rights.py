@@ -75,6 +75,8 @@ def application_rules(kinds: Kinds) -> list[Object]:
         if applications := names - {"pods"} if not group else names:
             rules.append(_rule(group, applications, [*READ, "update"]))
         rules.append(_rule(group, [f"{name}/finalizers" for name in names], ["update"]))
+        if started := [f"{entry.plural}/status" for entry in kinds.entries if entry.started and entry.group == group]:
+            rules.append(_rule(group, started, ["update"]))
     return rules
 
 

@@ -32,7 +32,9 @@ class Facts:
     priority: int | None = None
     """The value of its priority class."""
     missing_class: str = ""
-    """Its priority class, where there is none."""
+    """A priority class that it or its pods name, where there is none."""
+    classes: Sequence[str] = field(default=())
+    """The priority classes that its pods name."""
     pods: Sequence[PodFacts] = field(default=())
     let_go: Mapping[str, LetGo] = field(default_factory=dict)
     """By pod set: what it may make at any moment. To count only pods that are there would be to give away the room of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from tidegate.kube.wire import Request, Response
 from tidegate.local.access.rbac import Question
@@ -12,6 +13,7 @@ from tidegate.local.apiserver.answers import encode, warned
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
 from tidegate.local.apiserver.create import create
+from tidegate.local.apiserver.deadline import asked_s, in_time
 from tidegate.local.apiserver.delete import delete, delete_collection
 from tidegate.local.apiserver.documents import document
 from tidegate.local.apiserver.front import Peer
@@ -37,7 +39,7 @@ from tidegate.local.store import NotStoredError
 
 log = logging.getLogger(__name__)
 
-Verb = Callable[[Api, Call], Awaitable[Response]]
+Verb = Callable[[Api, Call], Coroutine[Any, Any, Response]]
 
 VERBS: dict[str, Verb] = {
     "get": get,
@@ -98,7 +100,8 @@ class Server:
                 return await rule(self.api, call)
             if route.subresource not in _PLAIN_SUBRESOURCES:
                 raise page_not_found()
-            return await VERBS[call.verb](self.api, call)
+            within_s = asked_s(request) if call.verb != "watch" else None
+            return await in_time(VERBS[call.verb](self.api, call), within_s)
         except ApiError as error:
             return refused(error, call.warnings)
 

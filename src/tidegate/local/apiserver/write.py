@@ -21,6 +21,7 @@ from tidegate.local.apiserver.addresses import allocate, keep_address
 from tidegate.local.apiserver.answers import decode, encode
 from tidegate.local.apiserver.api import Api
 from tidegate.local.apiserver.call import Call
+from tidegate.local.apiserver.changed import count_generation, prepare_for, validate_changed
 from tidegate.local.apiserver.identity import carry_over, check_identity, new_uid, put_in_namespace, revision_of
 from tidegate.local.apiserver.managed import managed_on_update
 from tidegate.local.errors import (
@@ -33,8 +34,7 @@ from tidegate.local.errors import (
 from tidegate.local.kinds import metadata as rules
 from tidegate.local.kinds.core.event import NEWER as NEWER_EVENT
 from tidegate.local.kinds.core.event import to_core, whole
-from tidegate.local.kinds.strategy import Strategy
-from tidegate.local.patch import identical, settled
+from tidegate.local.patch import settled
 from tidegate.local.store import Row, StaleError
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -250,56 +250,3 @@ async def put(api: Api, call: Call, row: Row, obj: Object) -> bytes:
         await api.store.remove(row.key, lambda revision: stored(last, revision), expected=row)
         return stored(obj, row.revision)  # The client sees what it wrote, which nobody will see again.
     return (await api.store.put(row.key, lambda revision: stored(obj, revision), expected=row)).value
-
-
-def rules_of(call: Call) -> Strategy | None:
-    """The rules for what is being written: the kind's, those of one of its other doors, or none (binding, finalize)."""
-    if call.subresource in ("", "status", "scale"):
-        return call.served.strategy
-    return call.served.strategy.subresource(call.subresource)
-
-
-def prepare_for(call: Call, obj: Object, old: Object) -> None:
-    strategy = rules_of(call)
-    if strategy is None:
-        return
-    if call.subresource == "status":
-        strategy.prepare_status_update(obj, old)
-    else:
-        strategy.prepare_update(obj, old)
-
-
-def count_generation(call: Call, obj: Object, old: Object) -> None:
-    if not call.served.strategy.generates_generation or call.subresource in ("status", "binding"):
-        return
-    ignored = ("metadata", "status", "kind", "apiVersion")
-    wanted = {key: value for key, value in obj.items() if key not in ignored}
-    known = {key: value for key, value in old.items() if key not in ignored}
-    if not identical(wanted, known):
-        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-
-
-_ALWAYS_TOLD = frozenset(["Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service"])
-
-
-def _is_worth_a_warning(call: Call, obj: Object, old: Object) -> bool:
-    """Who changes something else is not told again what was told when the object was made."""
-    if call.served.custom:
-        return bool(obj["metadata"].get("finalizers") != old["metadata"].get("finalizers"))
-    wanted = (obj.keys() | old.keys()) - {"metadata", "status"}
-    return call.served.kind in _ALWAYS_TOLD or any(obj.get(key) != old.get(key) for key in wanted)
-
-
-def validate_changed(call: Call, obj: Object, old: Object) -> None:
-    served, strategy = call.served, rules_of(call)
-    errors = rules.validate_update(obj, old, name_errors=served.strategy.name_errors)
-    if strategy is None:
-        pass
-    elif call.subresource == "status":
-        errors += strategy.validate_status_update(obj, old)
-    else:
-        errors += strategy.validate_update(obj, old)
-    if errors:
-        raise invalid_object(served.judged_group, served.kind, call.name, errors)
-    if strategy is not None and call.subresource != "status" and _is_worth_a_warning(call, obj, old):
-        call.warnings += strategy.warnings(obj, old)

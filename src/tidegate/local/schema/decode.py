@@ -17,7 +17,8 @@ from tidegate.local.schema.bodies import (
 )
 from tidegate.local.schema.node import Schema
 from tidegate.local.schema.paths import dotted, is_known, wrong_words
-from tidegate.local.schema.readers import Path, Walk, WrongValueError, struct_reader
+from tidegate.local.schema.readers import struct_reader
+from tidegate.local.schema.scalars import Path, Walk, WrongValueError
 from tidegate.local.schema.yaml_bodies import parse_yaml
 
 FieldValidation = Literal["Strict", "Warn", "Ignore"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tidegate.local.schema.definitions import JSON_SCHEMA, Definition, GoType, definition, go_type
-from tidegate.local.schema.readers import Path, WrongValueError
+from tidegate.local.schema.scalars import Path, WrongValueError
 
 
 def steps(path: Path) -> list[str | int]:

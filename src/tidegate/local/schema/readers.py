@@ -10,46 +10,26 @@ place; most fields are strings that need no change and are passed over without a
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from tidegate.local.schema.bodies import keys_in
 from tidegate.local.schema.definitions import JSON_SCHEMA, Field, GoType, definition, go_type
-from tidegate.local.schema.values import (
-    canonical_base64,
-    canonical_micro_time,
-    canonical_quantity,
-    canonical_time,
+from tidegate.local.schema.scalars import (
+    PLAIN,
+    STRING,
+    Path,
+    Reader,
+    Walk,
+    WrongValueError,
+    by_text,
+    read_anything,
+    read_int_or_string,
+    read_quantity,
+    scalar_reader,
 )
-
-Path = tuple[Any, str | int] | None
-
-
-class Walk:
-    """What one walk finds besides the value."""
-
-    __slots__ = ("keys", "unknown")
-
-    def __init__(self) -> None:
-        self.keys = 0
-        """Keys of objects met so far: fewer than the text has means that some key is there twice."""
-        self.unknown: list[Path] = []
-
-
-Reader = Callable[[Any, Path, Walk], Any]
-
-
-class WrongValueError(ValueError):
-    """A value that Go could not hold: either of the wrong JSON type for `goes`, or refused with `words`."""
-
-    def __init__(self, value: Any, path: Path, goes: GoType | None, words: str = "") -> None:
-        super().__init__(words)
-        self.value = value
-        self.path = path
-        self.goes = goes
-        self.words = words
+from tidegate.local.schema.values import canonical_micro_time, canonical_time
 
 
 @cache
@@ -57,7 +37,7 @@ def reader(goes: GoType) -> Reader:
     if goes.shape == "struct":
         return struct_reader(goes.name)
     if goes.of is None:
-        return _special_reader(goes) if goes.shape == "special" else _scalar_reader(goes)
+        return _special_reader(goes) if goes.shape == "special" else scalar_reader(goes)
     if goes.shape == "pointer":
         return reader(goes.of)
     return _list_reader(goes, goes.of) if goes.shape == "list" else _map_reader(goes, goes.of)
@@ -65,13 +45,12 @@ def reader(goes: GoType) -> Reader:
 
 # plain type of a value that needs no look, reader, whether an empty value stays
 _Plan = tuple[type | None, Reader, bool]
-_PLAIN: dict[str, type] = {"string": str, "bool": bool}
 
 
 def _plan(field: Field) -> _Plan:
     goes = go_type(field.type)
     inner = goes.of if goes.shape == "pointer" and goes.of else goes
-    plain = _PLAIN.get(inner.name) if inner.shape == "scalar" else None
+    plain = PLAIN.get(inner.name) if inner.shape == "scalar" else None
     stays = goes.shape in {"pointer", "struct", "special"} or (goes.name == "bytes" and field.omit == "never")
     return plain, reader(goes), stays
 
@@ -152,7 +131,7 @@ def zero(goes: GoType) -> Any:
 
 def _list_reader(goes: GoType, of: GoType) -> Reader:
     read_item = reader(of)
-    plain = _PLAIN.get(of.name) if of.shape == "scalar" else None
+    plain = PLAIN.get(of.name) if of.shape == "scalar" else None
 
     def read(value: Any, path: Path, walk: Walk) -> Any:
         if value.__class__ is not list:
@@ -170,7 +149,7 @@ def _list_reader(goes: GoType, of: GoType) -> Reader:
 
 def _map_reader(goes: GoType, of: GoType) -> Reader:
     read_item = reader(of)
-    plain = _PLAIN.get(of.name) if of.shape == "scalar" else None
+    plain = PLAIN.get(of.name) if of.shape == "scalar" else None
 
     def read(value: Any, path: Path, walk: Walk) -> Any:
         if value.__class__ is not dict:
@@ -189,114 +168,20 @@ def _map_reader(goes: GoType, of: GoType) -> Reader:
     return read
 
 
-_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
-
-
-def _scalar_reader(goes: GoType) -> Reader:
-    if goes.name in _PLAIN:
-        return _exactly(_PLAIN[goes.name], goes)
-    if goes.name == "bytes":
-        return _bytes_reader(goes)
-    if goes.name == "float64":
-        return _float_reader(goes)
-    least, most = _BOUNDS[goes.name]
-
-    def read(value: Any, path: Path, walk: Walk) -> Any:
-        if value.__class__ is not int or not least <= value <= most:
-            raise WrongValueError(value, path, goes)
-        return value
-
-    return read
-
-
-def _exactly(kind: type, goes: GoType) -> Reader:
-    def read(value: Any, path: Path, walk: Walk) -> Any:
-        if value.__class__ is not kind:
-            raise WrongValueError(value, path, goes)
-        return value
-
-    return read
-
-
-def _bytes_reader(goes: GoType) -> Reader:
-    read_text = _by_text(canonical_base64, goes)
-
-    def read(value: Any, path: Path, walk: Walk) -> Any:
-        if value.__class__ is not list:
-            return read_text(value, path, walk)
-        # Bytes are a list to Go, and may be written as one.
-        for item in value:
-            if item is not None and (item.__class__ is not int or not 0 <= item <= 255):
-                raise WrongValueError(item, path, GoType("scalar", "uint8"))
-        return base64.b64encode(bytes(item or 0 for item in value)).decode()
-
-    return read
-
-
-def _float_reader(goes: GoType) -> Reader:
-    def read(value: Any, path: Path, walk: Walk) -> Any:
-        if value.__class__ is float:
-            return int(value) if value.is_integer() and abs(value) < 1e21 else value
-        if value.__class__ is not int:
-            raise WrongValueError(value, path, goes)
-        return value
-
-    return read
-
-
-_STRING = GoType("scalar", "string")
-
-
-def _by_text(canonical: Callable[[str], Any], goes: GoType) -> Reader:
-    """A reader for a value that is written as text and has a canonical form."""
-
-    def read(value: Any, path: Path, walk: Walk) -> Any:
-        if value.__class__ is not str:
-            raise WrongValueError(value, path, goes)
-        try:
-            return canonical(value)
-        except ValueError as error:
-            raise WrongValueError(value, path, None, str(error)) from None
-
-    return read
-
-
 def _special_reader(goes: GoType) -> Reader:
     texts: dict[str, Callable[[str], Any]] = {
         "Time": canonical_time,
         "MicroTime": canonical_micro_time,
     }
     if goes.name in texts:
-        return _by_text(texts[goes.name], _STRING)
+        return by_text(texts[goes.name], STRING)
     return {
-        "Quantity": _read_quantity,
-        "IntOrString": _read_int_or_string,
+        "Quantity": read_quantity,
+        "IntOrString": read_int_or_string,
         "SchemaOrBool": _schema_or("bool"),
         "SchemaOrArray": _schema_or("array"),
         "SchemaOrStrings": _schema_or("strings"),
-    }.get(goes.name, _read_anything)
-
-
-def _read_quantity(value: Any, path: Path, walk: Walk) -> Any:
-    # A bare number is a quantity too; anything else fails as text that is none.
-    text = value if value.__class__ is str else repr(value)
-    try:
-        return canonical_quantity(text)
-    except ValueError as error:
-        raise WrongValueError(value, path, None, str(error)) from None
-
-
-def _read_int_or_string(value: Any, path: Path, walk: Walk) -> Any:
-    if value.__class__ is str:
-        return value
-    if value.__class__ is not int or not -(2**31) <= value < 2**31:
-        raise WrongValueError(value, path, GoType("scalar", "int32"))
-    return value
-
-
-def _read_anything(value: Any, path: Path, walk: Walk) -> Any:
-    walk.keys += keys_in(value)
-    return value
+    }.get(goes.name, read_anything)
 
 
 def _schema_or(other: str) -> Reader:
@@ -315,7 +200,7 @@ def _schema_or(other: str) -> Reader:
         elif value.__class__ is list and other == "array":
             fresh = [schema(item, path, own) for item in value]
         elif value.__class__ is list:
-            fresh = _list_reader(GoType("list", "", _STRING), _STRING)(value, path, own)
+            fresh = _list_reader(GoType("list", "", STRING), STRING)(value, path, own)
         walk.keys += own.keys
         return fresh or None if other != "bool" and not isinstance(fresh, dict) else fresh
 

@@ -233,6 +233,12 @@ class JobKind(Shape, frozen=True, kw_only=True):
     """What platforms call such jobs, and their queues after them. Without it, the kind in lower case."""
     suspend: JobPath | None = None
     """The field that holds it back. Without it, its pods are held by scheduling gates."""
+    rests: tuple[Check, ...] = ()
+    """While it is held: one of these must be so before anything else is said of its pods. Without any, that may be done
+    as soon as none of its pods is there."""
+    started: JobPath | None = None
+    """Where its status says since when it runs. Some servers let nothing else be said of its pods as long as that is
+    there; it is taken out for them."""
     pod_sets: tuple[PodSetRule, ...] = ()
     """Its pods, by shape."""
     wraps: Wrapped | None = None

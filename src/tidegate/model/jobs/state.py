@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidegate.model.jobs.entry import JobKind
-from tidegate.model.jobs.language.edit import put
+from tidegate.model.jobs.language.edit import put, without
 from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill
 
 _MOST_SECONDS = 2**31 - 1
@@ -32,6 +32,20 @@ class PodGroup:
 def is_suspended(entry: JobKind, obj: Obj) -> bool:
     """Whether its own field holds it back; never true of a kind that has none."""
     return entry.suspend is not None and entry.suspend.value(Scope(obj)) is True
+
+
+def is_at_rest(entry: JobKind, obj: Obj) -> bool:
+    """Whether it is held, and whoever makes its pods has heard of that: what they are like may be changed."""
+    scope = Scope(obj)
+    return is_suspended(entry, obj) and (not entry.rests or any(check.holds(scope) for check in entry.rests))
+
+
+def never_started(entry: JobKind, obj: Obj) -> Obj:
+    """The object, no longer saying since when it runs; itself where it does not."""
+    if entry.started is None or entry.started.value(Scope(obj)) is None:
+        return obj
+    cleared: Obj = without(obj, entry.started.place(Scope(obj)))
+    return cleared
 
 
 def with_suspend(entry: JobKind, obj: Obj, suspended: bool) -> Obj:

@@ -16,11 +16,13 @@ from random import Random
 import msgspec
 
 from tidegate.kube.wire import Object, Request, Response, Transport
+from tidegate.local.apiserver.deadline import MOST_S, asked_s
 
 LATEST_S = 0.4
 SLOWEST_S = 0.2
 """So long a request takes to arrive at most, where it does not arrive late."""
 _SLOW_S = 0.02
+_INVALID = 422
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -32,6 +34,7 @@ class Fault(StrEnum):
     LATE = "took effect after its sender was told of a failure"
     CONFLICT = "somebody else wrote the object just before"
     REFUSED = "refused by a server that is unwell"
+    HANGS = "hangs in the server for as long as that lets it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Weather:
     requests: int = 12
     events: int = 12
     latency_s: float = _SLOW_S
+    hangs: bool = False
+    """Whether writes hang, too. Nobody may start anew before that is over: that is what leases are for."""
 
 
 class Network:
@@ -56,6 +61,8 @@ class Network:
         self.calm = calm
         self.down = False
         self._left: int | None = None
+        self.invalid: list[str] = []
+        """What the server said of writes that no server takes."""
         self.dead = asyncio.Event()
 
     def die(self) -> None:
@@ -95,7 +102,8 @@ class Network:
             return None
         if request.method not in _WRITES:
             return self._chance.choice((Fault.LOST, Fault.REFUSED))
-        fault = self._chance.choice(tuple(Fault))
+        faults = tuple(fault for fault in Fault if self._weather.hangs or fault is not Fault.HANGS)
+        fault = self._chance.choice(faults)
         self._seen[f"{request.method} {fault.name}"] += 1
         return fault
 
@@ -110,7 +118,11 @@ class Network:
             raise TimeoutError("no answer in time")
         if fault is Fault.CONFLICT:
             await self._somebody_else(request)
+        if fault is Fault.HANGS:
+            await asyncio.sleep(self._chance.random() * (asked_s(request) or MOST_S))
         response = await self._server.send(request)
+        if response.status == _INVALID and isinstance(response.body, bytes):
+            self.invalid.append(str(msgspec.json.decode(response.body)["message"]))
         await self._takes_time()
         if fault is Fault.UNANSWERED:
             raise ConnectionResetError("the answer was lost")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from random import Random
 
 from tidegate.controller.operator import Operator
 from tidegate.kube.client import Client
 from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
+from tidegate.kube.led import LedWire
 from tidegate.kube.wire import Transport
 from tidegate.sim.faults.loop import VirtualLoop
 from tidegate.sim.faults.network import LATEST_S, Network, Weather
@@ -19,6 +22,8 @@ _SKEW_S = 2.0
 """So far apart are the clocks of two machines at most."""
 _WRITES = 8
 _SOON_S = 5.0
+_IN_ORDER = 0.3
+"""Of several, so many are told to end instead."""
 
 
 class Process:
@@ -30,18 +35,19 @@ class Process:
         self._skew_s = skew_s
         self._identity = identity
         self._client = Client(network)
-        self._task = asyncio.create_task(self._operate() if leads_alone else self._stand_in_line())
+        self._task = asyncio.create_task(self._operate(self._client) if leads_alone else self._stand_in_line())
 
-    async def _operate(self) -> None:
-        await Operator(self._client, clock=lambda: self._loop.unix() + self._skew_s).run()
+    async def _operate(self, client: Client) -> None:
+        await Operator(client, clock=lambda: self._loop.unix() + self._skew_s).run()
 
     async def _stand_in_line(self) -> None:
         while True:
             election = LeaderElection(
                 self._client, "operator", "kube-system", self._identity, terms=_TERMS, clock=self._loop.time
             )
+            client = self._client.over(partial(LedWire, election=election))
             try:
-                await election.run(self._operate)
+                await election.run(partial(self._operate, client))
             except LeadershipLost:
                 continue
 
@@ -50,6 +56,12 @@ class Process:
         self.network.die()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+    async def end(self) -> None:
+        """As it does when it is told to: what is under way is cut off, and the lease is given back."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self.network.die()
 
     def check(self) -> None:
         """Raise what ended it, if anything did: an operator never ends by itself."""
@@ -62,9 +74,12 @@ class Operators:
     """One that leads alone, or two of which one leads."""
 
     def __init__(self, server: Transport, loop: VirtualLoop, chance: Random, weather: Weather) -> None:
-        self._server, self._loop, self._chance, self._weather = server, loop, chance, weather
+        self._server, self._loop, self._chance = server, loop, chance
         self.faults: Counter[str] = Counter()
+        self.invalid: list[str] = []
+        """What the server said of writes that no server takes."""
         self._several = chance.random() < 0.3
+        self._weather = replace(weather, hangs=self._several)
         self._started = 0
         self._calm = False
         self.running: list[Process] = []
@@ -73,6 +88,7 @@ class Operators:
         while len(self.running) < (2 if self._several else 1):
             chance = Random(self._chance.random())
             network = Network(self._server, chance, self._weather, self.faults, calm=self._calm)
+            network.invalid = self.invalid
             self._started += 1
             skew_s = self._chance.random() * _SKEW_S if self._several else 0.0
             name = f"operator-{self._started}"
@@ -83,6 +99,10 @@ class Operators:
         arrived."""
         self.faults["kill"] += 1
         process = self.running.pop(self._chance.randrange(len(self.running)))
+        if self._several and self._chance.random() < _IN_ORDER:
+            await process.end()
+            self.start()
+            return
         if self._chance.random() < 0.5:
             process.network.die_after(self._chance.randint(1, _WRITES))
             with contextlib.suppress(TimeoutError):

@@ -31,6 +31,8 @@ _ENDED_S = 330.0
 _MOST_S = 4 * 3600.0
 _LIMITS = 0.25
 """In so many of all histories people have LimitRanges, and change them."""
+_OLDER = 0.25
+"""In so many the server is an older one."""
 
 
 class Broken(AssertionError):  # noqa: N818 - what it says is the breach
@@ -42,6 +44,7 @@ class History:
     """What one seed came to."""
 
     seed: int
+    is_busy: bool = False
     breaches: list[str] = field(default_factory=list)
     commits: int = 0
     seconds: float = 0.0
@@ -52,26 +55,31 @@ class History:
         """Raise what was broken, and how to see it again."""
         if self.breaches:
             told = "\n  ".join(self.breaches[:10])
-            again = f"python -m tidegate.sim.faults {self.seed}"
+            again = f"python -m tidegate.sim.faults {self.seed}{' --busy' if self.is_busy else ''}"
             raise Broken(f"seed {self.seed} broke {len(self.breaches)} times:\n  {told}\nReplay it: {again}")
 
 
-def play(seed: int, *, acts: int = _ACTS, pause_s: float = _PAUSE_S) -> History:
-    """The history of a seed, the same every time: so much happens, with so long in between at most."""
-    with a_folder() as folder:
-        before = random.getstate()
-        # Uids, suffixes of names and back-offs come from here, wherever in the product they are drawn.
-        random.seed(seed)
-        try:
-            history: History = run(partial(_play, History(seed), folder, acts, pause_s))
-            return history
-        finally:
-            random.setstate(before)
+def play(seed: int, *, acts: int = _ACTS) -> History:
+    """The history of a seed, the same every time: so much happens."""
+    return _history(History(seed), acts, _PAUSE_S)
 
 
 def busy_hour(seed: int) -> History:
     """An hour in which something happens every quarter of a minute, and operators die again and again."""
-    return play(seed, acts=_ACTS_AN_HOUR, pause_s=3 * 3600 / _ACTS_AN_HOUR)
+    return _history(History(seed, is_busy=True), _ACTS_AN_HOUR, 3 * 3600 / _ACTS_AN_HOUR)
+
+
+def _history(begun: History, acts: int, pause_s: float) -> History:
+    """So much happens, with so long in between at most."""
+    with a_folder() as folder:
+        before = random.getstate()
+        # Uids, suffixes of names and back-offs come from here, wherever in the product they are drawn.
+        random.seed(begun.seed)
+        try:
+            history: History = run(partial(_play, begun, folder, acts, pause_s))
+            return history
+        finally:
+            random.setstate(before)
 
 
 async def _play(history: History, folder: Path, acts: int, pause_s: float, loop: VirtualLoop) -> History:
@@ -84,7 +92,8 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     doors, flavors = chance.random() < 0.5, chance.choice((("default",), ("fast", "slow")))
     # By a chance of its own, so that the histories of all others are what they were before there were any.
     limits = Random(f"limits {history.seed}").random() < _LIMITS
-    server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors)
+    older = Random(f"older {history.seed}").random() < _OLDER
+    server = SimulatedServer(folder, loop, Random(chance.random()), doors=doors, older=older)
     witness = Witness(loop.time)
     witness.start(server.objects)
     server.store.listen(witness.heard)
@@ -111,6 +120,8 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     await nodes.stop()
     await server.stop()
     history.breaches[:0] = witness.breaches
+    if not older:  # What those refuse is found out by asking.
+        history.breaches += [f"what was written could not be taken: {said}" for said in operators.invalid]
     history.commits, history.seconds = witness.commits, loop.time()
     history.faults, history.admissions = operators.faults, witness.admissions
     return history

@@ -38,6 +38,7 @@ from tidegate.local.store import Store
 from tidegate.sim.faults.doors import Doors
 from tidegate.sim.faults.loop import VirtualLoop, run
 from tidegate.sim.faults.network import Network, Weather
+from tidegate.sim.faults.older import Older
 
 _IN_MEMORY = Path("/dev/shm")  # noqa: S108 - where there is one: nothing here is to outlive the history
 _NAMESPACES = ("default", "kube-system")
@@ -46,17 +47,22 @@ _NAMESPACES = ("default", "kube-system")
 class SimulatedServer:
     """Answers as `tidegate up` does, without sockets. `client` meets no faults."""
 
-    def __init__(self, folder: Path, loop: VirtualLoop, chance: Random, *, doors: bool = False) -> None:
+    def __init__(
+        self, folder: Path, loop: VirtualLoop, chance: Random, *, doors: bool = False, older: bool = False
+    ) -> None:
         self.store = Store(folder / "state.db")
         registry = Registry()
         access = Access(folder / "pki", self.store)
         self._api = Api(self.store, registry, access, Admission(), OpenApi(registry), clock=loop.moment)
-        self._api.admission.plugins = [Lifecycle(self.store), Limits(self.store)]
+        self.admission = self._api.admission
+        self.admission.plugins = [Lifecycle(self.store), Limits(self.store)]
         self.transport = InProcess(Server(self._api))
         self.client = Client(self.transport)
         self._doors = Doors(self.client) if doors else None
         if self._doors is not None:
-            self._api.admission.plugins.append(self._doors)
+            self.admission.plugins.append(self._doors)
+        if older:
+            self.admission.plugins.append(Older())
         self._definitions = Definitions(self._api, self.client)
         self._definitions.load()
         self._loop = loop

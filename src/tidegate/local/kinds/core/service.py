@@ -6,14 +6,11 @@ then the server fills in `clusterIP`, `clusterIPs` and node ports where `needs_*
 
 from __future__ import annotations
 
-import ipaddress
-
 from tidegate.kube.wire import Object
-from tidegate.local.errors import FieldError, duplicate, forbidden_field, invalid, required
+from tidegate.local.errors import FieldError, forbidden_field, invalid, required
 from tidegate.local.kinds import names
 from tidegate.local.kinds.builtin import BuiltIn
-from tidegate.local.kinds.core import service_addresses
-from tidegate.local.kinds.core.containers import PROTOCOLS
+from tidegate.local.kinds.core import service_addresses, service_checks
 from tidegate.local.kinds.core.service_addresses import is_headless
 from tidegate.local.kinds.metadata import check_labels, core_finalizers
 from tidegate.local.kinds.rules import (
@@ -21,16 +18,12 @@ from tidegate.local.kinds.rules import (
     child,
     default,
     items,
-    maybe_one_of,
     one_of,
-    port_number_or_name,
     wrong,
 )
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _REACHABLE = ("ClusterIP", "LoadBalancer", "NodePort")
-_MOST_AFFINITY_S = 86400
-_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
 
 
 def needs_cluster_ip(spec: Object) -> bool:
@@ -41,16 +34,6 @@ def needs_node_ports(spec: Object) -> bool:
     if spec.get("type") == "LoadBalancer":
         return spec.get("allocateLoadBalancerNodePorts") is not False
     return spec.get("type") == "NodePort"
-
-
-def needs_health_check_port(spec: Object) -> bool:
-    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
-
-
-def _externally_accessible(spec: Object) -> bool:
-    if spec.get("type") in ("LoadBalancer", "NodePort"):
-        return True
-    return spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs"))
 
 
 class Service(BuiltIn):
@@ -69,7 +52,7 @@ class Service(BuiltIn):
         for port in spec.get("ports") or ():
             default(port, protocol="TCP")
             port["targetPort"] = port.get("targetPort") or port.get("port") or 0
-        if _externally_accessible(spec):
+        if service_checks.is_reachable_from_outside(spec):
             default(spec, externalTrafficPolicy="Cluster")
         if spec["type"] in _REACHABLE and spec.get("internalTrafficPolicy") is None:
             spec["internalTrafficPolicy"] = "Cluster"
@@ -113,9 +96,9 @@ class Service(BuiltIn):
         name = spec.get("loadBalancerClass")
         if spec["type"] == before.get("type") == "LoadBalancer" and name != before.get("loadBalancerClass"):
             yield invalid("spec.loadBalancerClass", name, "may not change once set")
-        yield from _balancer_class(spec)  # Judged twice, as Kubernetes does.
+        yield from service_checks.balancer_class(spec)  # Judged twice, as Kubernetes does.
         port = spec.get("healthCheckNodePort")
-        both = needs_health_check_port(spec) and needs_health_check_port(before)
+        both = service_checks.needs_health_check_port(spec) and service_checks.needs_health_check_port(before)
         if both and port != before.get("healthCheckNodePort"):
             yield forbidden_field("spec.healthCheckNodePort", "field is immutable")
 
@@ -127,16 +110,16 @@ class Service(BuiltIn):
         if headless and spec["type"] in ("LoadBalancer", "NodePort"):
             yield invalid("spec.clusterIPs[0]", "None", f"may not be set to 'None' for {spec['type']} services")
         if spec["type"] == "ExternalName":
-            yield from _external_name(spec)
-        yield from _ports(spec)
+            yield from service_checks.external_name(spec)
+        yield from service_checks.ports(spec)
         yield from check_labels("spec.selector", spec.get("selector") or {})
-        yield from _affinity(spec)
+        yield from service_checks.affinity(spec)
         for at, address in items(spec, "externalIPs", "spec"):
             messages = names.ip_address(address)
             yield from wrong(at, address, messages or service_addresses.not_for_endpoints(address))
         yield from one_of("spec.type", spec.get("type"), _TYPES)
-        yield from _load_balancer(spec, child(obj, "metadata", "annotations"))
-        yield from _traffic(spec)
+        yield from service_checks.load_balancer(spec, child(obj, "metadata", "annotations"))
+        yield from service_checks.traffic(spec)
 
     def check_status(self, obj: Object, old: Object) -> Errors:
         ingress = child(obj, "status", "loadBalancer").get("ingress") or []
@@ -144,7 +127,7 @@ class Service(BuiltIn):
             yield forbidden_field("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")
             return
         for index, one in enumerate(ingress):
-            yield from _ingress(f"status.loadBalancer.ingress[{index}]", one)
+            yield from service_checks.ingress(f"status.loadBalancer.ingress[{index}]", one)
 
 
 def _keep_allocated(spec: Object, before: Object) -> None:
@@ -160,7 +143,11 @@ def _keep_allocated(spec: Object, before: Object) -> None:
             kept = had.get(port.get("name") or "", 0)
             if not port.get("nodePort") and kept and kept not in used:
                 port["nodePort"] = kept
-    if needs_health_check_port(spec) and needs_health_check_port(before) and not spec.get("healthCheckNodePort"):
+    if (
+        service_checks.needs_health_check_port(spec)
+        and service_checks.needs_health_check_port(before)
+        and not spec.get("healthCheckNodePort")
+    ):
         spec["healthCheckNodePort"] = before.get("healthCheckNodePort")
 
 
@@ -171,12 +158,12 @@ def _drop_of_other_type(spec: Object, before: Object) -> None:
         if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
             gone += ("clusterIP", "clusterIPs")
         gone += [key for key in ("ipFamilies", "ipFamilyPolicy") if spec.get(key) == before.get(key)]
-    if needs_health_check_port(before) and not needs_health_check_port(spec):
+    if service_checks.needs_health_check_port(before) and not service_checks.needs_health_check_port(spec):
         gone += ["healthCheckNodePort"] if spec.get("healthCheckNodePort") == before.get("healthCheckNodePort") else []
     if before.get("type") == "LoadBalancer" != spec.get("type"):
         keys = ("allocateLoadBalancerNodePorts", "loadBalancerClass")
         gone += [key for key in keys if spec.get(key) == before.get(key)]
-    if _externally_accessible(before) and not _externally_accessible(spec):
+    if service_checks.is_reachable_from_outside(before) and not service_checks.is_reachable_from_outside(spec):
         gone += (
             ["externalTrafficPolicy"]
             if spec.get("externalTrafficPolicy") == before.get("externalTrafficPolicy")
@@ -189,122 +176,3 @@ def _drop_of_other_type(spec: Object, before: Object) -> None:
         if ports == [port.get("nodePort") for port in before.get("ports") or ()]:
             for port in spec.get("ports") or ():
                 port.pop("nodePort", None)
-
-
-def _external_name(spec: Object) -> Errors:
-    for key in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-        if spec.get(key):
-            yield forbidden_field(f"spec.{key}", "may not be set for ExternalName services")
-    name = (spec.get("externalName") or "").removesuffix(".")
-    if not name:
-        yield required("spec.externalName")
-    else:
-        yield from wrong("spec.externalName", name, names.dns_subdomain(name))
-
-
-def _ports(spec: Object) -> Errors:
-    seen: set[str] = set()
-    node_ports: set[tuple[str, int]] = set()
-    numbers: set[tuple[str, int]] = set()
-    ports = spec.get("ports") or []
-    for at, port in items(spec, "ports", "spec"):
-        name, number, protocol = port.get("name") or "", port.get("port") or 0, port.get("protocol") or ""
-        if not name and len(ports) > 1:
-            yield required(f"{at}.name")
-        elif name:
-            yield from wrong(f"{at}.name", name, names.dns_label(name))
-            if name in seen:
-                yield duplicate(f"{at}.name", name)
-            seen.add(name)
-        yield from wrong(f"{at}.port", number, names.port_number(number))
-        yield from one_of(f"{at}.protocol", protocol, PROTOCOLS)
-        yield from port_number_or_name(f"{at}.targetPort", port.get("targetPort") or 0)
-        if (application := port.get("appProtocol")) is not None:
-            yield from wrong(f"{at}.appProtocol", application, names.qualified_name(application))
-        if node_port := port.get("nodePort"):
-            if spec["type"] == "ClusterIP":
-                yield forbidden_field(f"{at}.nodePort", "may not be used when `type` is 'ClusterIP'")
-            if (protocol, node_port) in node_ports:
-                yield duplicate(f"{at}.nodePort", node_port)
-            node_ports.add((protocol, node_port))
-        if (protocol, number) in numbers:
-            yield duplicate(at, {"protocol": protocol, "port": number})
-        numbers.add((protocol, number))
-
-
-def _affinity(spec: Object) -> Errors:
-    yield from one_of("spec.sessionAffinity", spec.get("sessionAffinity"), ("ClientIP", "None"))
-    if spec.get("sessionAffinity") == "ClientIP":
-        seconds = child(spec, "sessionAffinityConfig", "clientIP").get("timeoutSeconds") or 0
-        if not 0 < seconds <= _MOST_AFFINITY_S:
-            says = f"must be greater than 0 and less than {_MOST_AFFINITY_S}"
-            yield invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, says)
-
-
-def _load_balancer(spec: Object, annotations: Object) -> Errors:
-    only = "may only be used when `type` is 'LoadBalancer'"
-    balancer = spec["type"] == "LoadBalancer"
-    if ranges := spec.get("loadBalancerSourceRanges"):
-        path = "spec.LoadBalancerSourceRanges"
-        if not balancer:
-            yield forbidden_field(path, only)
-        for index, text in enumerate(ranges):
-            yield from wrong(f"{path}[{index}]", text.strip(), names.cidr(text.strip()))
-    elif (said := annotations.get(_RANGES)) is not None:
-        path = f"metadata.annotations[{_RANGES}]"
-        if not balancer:
-            yield forbidden_field(path, only)
-        for text in said.split(",") if said.strip() else ():
-            yield from wrong(path, text.strip(), names.cidr(text.strip()))
-    if spec.get("allocateLoadBalancerNodePorts") is not None and not balancer:
-        yield forbidden_field("spec.allocateLoadBalancerNodePorts", only)
-    yield from _balancer_class(spec)
-
-
-def _balancer_class(spec: Object) -> Errors:
-    if (name := spec.get("loadBalancerClass")) is None:
-        return
-    if spec.get("type") == "LoadBalancer":
-        yield from wrong("spec.loadBalancerClass", name, names.qualified_name(name))
-    else:
-        yield forbidden_field("spec.loadBalancerClass", "may only be used when `type` is 'LoadBalancer'")
-
-
-def _traffic(spec: Object) -> Errors:
-    policy = spec.get("externalTrafficPolicy") or ""
-    if _externally_accessible(spec):
-        yield from one_of("spec.externalTrafficPolicy", policy, ("Cluster", "Local"))
-    elif policy:
-        says = "may only be set for externally-accessible services"
-        yield invalid("spec.externalTrafficPolicy", policy, says)
-    if port := spec.get("healthCheckNodePort"):
-        if needs_health_check_port(spec):
-            yield from wrong("spec.healthCheckNodePort", port, names.port_number(port))
-        else:
-            says = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-            yield invalid("spec.healthCheckNodePort", port, says)
-    yield from maybe_one_of("spec.internalTrafficPolicy", spec.get("internalTrafficPolicy"), ("Cluster", "Local"))
-    yield from maybe_one_of(
-        "spec.trafficDistribution",
-        spec.get("trafficDistribution"),
-        ("PreferClose", "PreferSameZone", "PreferSameNode"),
-    )
-
-
-def _ingress(path: str, ingress: Object) -> Errors:
-    address, mode, host = ingress.get("ip"), ingress.get("ipMode"), ingress.get("hostname")
-    if address:
-        yield from wrong(f"{path}.ip", address, names.ip_address(address))
-        if mode is None:
-            yield required(f"{path}.ipMode", "must be specified when `ip` is set")
-        else:
-            yield from maybe_one_of(f"{path}.ipMode", mode, ("Proxy", "VIP"))
-    elif mode is not None:
-        yield forbidden_field(f"{path}.ipMode", "may not be specified when `ip` is not set")
-    if host:
-        yield from wrong(f"{path}.hostname", host, names.dns_subdomain(host))
-        try:
-            ipaddress.ip_address(host)
-        except ValueError:
-            return
-        yield invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
