@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.controller.house import House
 from tests.local.controllers.stage import runs, stamp
 from tidegate.controller.kinds import CLUSTER_QUEUES, FLAVORS, QUEUES, WORKLOADS
@@ -90,7 +88,6 @@ async def test_a_class_that_its_pods_name_is_waited_for_whatever_the_label_says(
         await house.client.delete(r.PRIORITYCLASSES, name)
 
 
-@pytest.mark.xfail(strict=True, reason="who is admitted may ask for more whatever its class: scheduler/gate.py")
 async def test_who_wants_more_after_its_priority_class_was_deleted_keeps_what_it_has(house: House) -> None:
     """Its new pods would be refused, so they are granted nothing until there is the class again."""
     name = f"{house.namespace}-urgent"

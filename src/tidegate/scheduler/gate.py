@@ -28,7 +28,7 @@ def _reason(workload: Workload, queue: TreeNode | None, allowed: bool, now: Inst
     if queue.stop is not Stop.NONE:
         return WaitingReason.QUEUE_STOPPED
     if workload.admitted_at is not None:
-        return None
+        return WaitingReason.NOT_ALLOWED if workload.missing_class else None
     if not allowed:
         return WaitingReason.NOT_ALLOWED
     if workload.requeue_at is not None and workload.requeue_at > now:
