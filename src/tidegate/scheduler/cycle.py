@@ -13,16 +13,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tidegate.model.kinds.cluster_queue import Ordering, Stop, WithinQueue
+from tidegate.model.kinds.cluster_queue import Ordering, Stop
 from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.fair.fill import can_ever_fit
-from tidegate.scheduler.line.asks import Ask, Row
+from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.outcome import carried_out
 from tidegate.scheduler.plan import Waiting
+from tidegate.scheduler.room.beginning import Beginning, is_left_below_its_due
 from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
@@ -31,9 +32,11 @@ from tidegate.scheduler.room.spared import give_back_what_was_not_needed
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
+from tidegate.scheduler.unrest import Unrest
 
 _NOTHING = Placement((), ())
 _MOST_PASSES = 64
+_MOST_DRAFTS = 3
 _FEW_PASSES = 4
 """After these it is looked whether they go round and round."""
 
@@ -64,10 +67,11 @@ class Cycle:
         self._in_vain: dict[str, str] = {}
         """Workloads for which no room is made, and who would have it at once."""
         self._withdrawn: Counter[str] = Counter()
-        self._waits = self._withdrew = False
-        self._granted: set[TreeNode] = set()
-        self._grown: set[TreeNode] = set()
-        self._taken = 0
+        self._given: dict[str, Holding] = {}
+        """Those who were granted something, if only for a moment."""
+        self._left_out: dict[str, Holding] = {}
+        """Those who are not asked any more."""
+        self._unrest = Unrest(draft, line)
         self.beginning: list[Ask] = []
         """What was granted as long as there was room for all and nobody waited, in order."""
         self._begins = True
@@ -98,6 +102,38 @@ class Cycle:
             self.line.join_growth(holding)
 
     def run(self) -> None:
+        """Let everybody have their turn. If what some got and lost again had others judged by it, everything is done
+        again without those: they got nothing, so nothing else is to be expected for them."""
+        beginning = Beginning(self.draft)
+        self._settle()
+        for _ in range(_MOST_DRAFTS):
+            lost = {name: one for name, one in self._given.items() if not (one.gained or (one.new and one.admitted))}
+            for_nobody = any(self.draft.taken_for(name) for name in lost if name not in self.draft.gave_way)
+            if not lost or not (for_nobody or is_left_below_its_due(self.draft)):
+                break
+            self._begin_again(beginning, lost)
+            self._settle()
+        for holding in self._left_out.values():
+            self._line_up(holding)
+
+    def _begin_again(self, beginning: Beginning, lost: dict[str, Holding]) -> None:
+        """As if nobody had had their turn; but these are not asked any more."""
+        self._release()
+        self._left_out |= lost
+        for holding in [*beginning.go_back(), *self.stepped_aside.values()]:
+            self._step_aside(holding)
+        self._given, self._in_vain, self._asked_back = {}, {}, {}
+        self._withdrawn.clear()
+        self._gives_what_is_left = False
+        self.line.reopen()
+        self._want_what_is_left()
+        for name, holding in list(self.stepped_aside.items()):
+            if name not in self.books.holdings:
+                del self.stepped_aside[name]  # It may be admitted anew, and is another then.
+            if name not in self._left_out:
+                self._line_up(holding)
+
+    def _settle(self) -> None:
         """Let everybody have their turn; and again, while what happened may change the answer for those who wait. What
         is left of what was taken, since pods and floors go whole, is given last, to start when it is free."""
         for number in range(_MOST_PASSES):
@@ -107,7 +143,7 @@ class Cycle:
                 self._want_what_is_left()
                 self._ask_again()
             self._pass()
-            unsettled = (self._waits or self.stepped_aside) and self._unsettles() and not self._goes_round(number)
+            unsettled = self._unrest.goes_on(somebody_gave=bool(self.stepped_aside)) and not self._goes_round(number)
             # Who deserves what is left comes before those it was taken from.
             if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed(self.draft.taken):
                 continue
@@ -116,9 +152,7 @@ class Cycle:
             self._gives_what_is_left = True
 
     def _pass(self) -> None:
-        self._waits, self._granted, self._grown, self._taken = False, set(), set(), len(self.draft.taken)
-        self._withdrew = False
-        self.draft.awaits_leaving.clear()
+        self._unrest = Unrest(self.draft, self.line)
         while ask := self.line.next():
             if self.draft.taken:
                 self._give_back_before_more_than_deserved(ask)
@@ -160,7 +194,7 @@ class Cycle:
         self.draft.withdraw(holding, floor=floor)
         self._give_back_what_was_not_needed(self.draft.taken_for(name))
         self._step_aside(holding)
-        self._withdrew = True
+        self._unrest.withdrew = True
 
     def _want_what_is_left(self) -> None:
         """Where growth is on hold, whoever gave something wants no more than what is left; others then deserve more."""
@@ -180,27 +214,17 @@ class Cycle:
         """Whoever lost something above the floor may ask for more, if there is room after all; and who lost a floor
         that this very plan had given it never had it, and asks for it as before."""
         for name, holding in self.stepped_aside.items():
-            if name in self.known.kept_out or holding.queue is None:
-                continue
-            self.line.leave(holding.workload)
-            if holding.admitted:
-                self.line.join_growth(holding)
-            elif holding.workload.admitted_at is None:
-                self.line.join(holding.workload, holding.queue, impatient=holding.was_impatient)
+            if name not in self._left_out:
+                self._line_up(holding)
 
-    def _unsettles(self) -> bool:
-        """Whether a pass took something, or gave what somebody waits for, or what who waits may now take: of a node
-        that holds more than it deserves, or of somebody behind them in their own Queue."""
-        if self._withdrew or len(self.draft.taken) > self._taken:
-            return True
-        if not all(self.draft.ledger.fits(*wanted, held=True) for wanted in self.draft.awaits_leaving.values()):
-            return True
-        if any(map(self._may_take_within, self.line.set_aside_rows)):
-            return True
-        holds_more = self.draft.above.holds_more
-        above = (holds_more(node) for queue in self._granted for node in queue.path if node.parent)
-        asks = self.line.blocks or self.stepped_aside or any(map(self._is_modest, self.line.set_aside_rows))
-        return bool(asks) and any(above)
+    def _line_up(self, holding: Holding) -> None:
+        if holding.workload.name in self.known.kept_out or holding.queue is None:
+            return
+        self.line.leave(holding.workload)
+        if holding.admitted:
+            self.line.join_growth(holding)
+        elif holding.workload.admitted_at is None:
+            self.line.join(holding.workload, holding.queue, impatient=holding.was_impatient)
 
     def _goes_round(self, number: int) -> bool:
         """Whether everybody has what they had after a pass before, or before them all: two may take the same from each
@@ -211,20 +235,6 @@ class Cycle:
         again = now in self._seen
         self._seen.add(now)
         return again
-
-    def _may_take_within(self, row: Row) -> bool:
-        """Whether its first is a floor that might take what its own Queue was given in this pass: growth, or floors."""
-        if not row.kind.is_floor or row.queue not in self._granted:
-            return False
-        return row.queue in self._grown or row.queue.rules.preemption.within_queue is not WithinQueue.NEVER
-
-    def _is_modest(self, row: Row) -> bool:
-        """Whether its Queue would stay at or below what it deserves, or might if its own surplus went first."""
-        if row.kind.is_floor and self.books.has_surplus(row.queue):
-            return True
-        wanted = row.shape.first
-        due = self.draft.deserved.share(row.queue)
-        return wanted is not None and self.draft.ledger.share_with(row.queue, wanted.need) <= due
 
     def _give_back_what_was_not_needed(self, of: Iterable[Taken]) -> bool:
         given_back = give_back_what_was_not_needed(self.draft, of)
@@ -245,12 +255,11 @@ class Cycle:
         else:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
-        self._granted.add(ask.queue)
+        self._given[ask.name] = holding
+        self._unrest.granted(ask)
         self._begins = self._begins and self.line.has_room_for_all
         if self._begins:
             self.beginning.append(ask)
-        if not ask.kind.is_floor:
-            self._grown.add(ask.queue)
         if self._in_vain:
             self._in_vain = {name: asker for name, asker in self._in_vain.items() if asker != ask.name}
         if held:
@@ -260,7 +269,7 @@ class Cycle:
 
     def wait(self, ask: Ask) -> None:
         """No room: those behind may pass or not, and patience may hold room for it."""
-        self._waits, self._begins = True, False
+        self._unrest.somebody_waits, self._begins = True, False
         if ask.queue.rules.ordering is Ordering.STRICT:
             self.line.block(ask)
             return

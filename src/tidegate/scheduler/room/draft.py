@@ -185,6 +185,17 @@ class Draft:
             if of_its_own or to is None:
                 taken.rule = lost.rule
 
+    def begin_again(self, taken: Iterable[tuple[Taken, tuple[Pods, ...]]], touched: dict[str, Holding]) -> None:
+        """Nothing was taken but this, and nobody touched but these."""
+        self.taken, self._for, self.gave_way, self.touched = {}, {}, {}, {}
+        self.in_vain.clear()
+        self.returned.clear()
+        for one, pods in taken:
+            one.pods, one.needed_by = pods, one.asked_by
+            self._record(one)
+        self.touched = touched
+        self.ledger.fresh_is_free = False
+
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))

@@ -50,7 +50,7 @@ class Ledger(Shares):
         self.fresh = [[0] * width for _ in range(nodes)]
         """The part of `going` whose grant was taken back in this very cycle."""
         self._freshened: set[TreeNode] = set()
-        self._fresh_is_free = False
+        self.fresh_is_free = False
         self.held = [[0] * width for _ in range(nodes)]
         self.reserved = [[0] * width for _ in range(nodes)]
         self._none = [[0] * width] * nodes
@@ -160,26 +160,26 @@ class Ledger(Shares):
         """What was taken back in this very cycle is as good as free from now on, for grants that wait until it is;
         False if nothing is left of it."""
         tops = {queue.path[-1].index for queue in self._freshened}
-        self._fresh_is_free = any(
+        self.fresh_is_free = any(
             fresh and going > held
             for top in tops
             for fresh, going, held in zip(self.fresh[top], self.going[top], self.held[top], strict=True)
         )
-        return self._fresh_is_free
+        return self.fresh_is_free
 
     def is_free_now(self, queue: TreeNode, need: Need) -> bool:
         """Whether it fits without what is fresh."""
-        if not self._fresh_is_free:
+        if not self.fresh_is_free:
             return True
-        self._fresh_is_free = False
+        self.fresh_is_free = False
         with self.nothing_reserved():
             fits = self.fits(queue, need)
-        self._fresh_is_free = True
+        self.fresh_is_free = True
         return fits
 
     def nothing_is_fresh(self) -> None:
         """A cycle is over."""
-        self._fresh_is_free = False
+        self.fresh_is_free = False
         for queue in self._freshened:
             for node in queue.path:
                 self.fresh[node.index] = [0] * len(self.fresh[node.index])
@@ -222,7 +222,7 @@ class Ledger(Shares):
         going = 0 if held else self.going[node.index][axis]
         leaving = 0
         if going:
-            fresh = self.fresh[node.index][axis] if self._fresh_is_free else 0
+            fresh = self.fresh[node.index][axis] if self.fresh_is_free else 0
             leaving = max(0, going - fresh - max(0, self.held[node.index][axis] - fresh))
         return leaving + self.reserved[node.index][axis]
 

@@ -1,0 +1,61 @@
+"""Unrest: whether what happened in a pass may change the answer for those who wait. Then there is another."""
+
+from __future__ import annotations
+
+from tidegate.model.kinds.cluster_queue import WithinQueue
+from tidegate.scheduler.line.asks import Ask, Row
+from tidegate.scheduler.line.line import Line
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.tree.node import TreeNode
+
+
+class Unrest:
+    """What happens in one pass."""
+
+    def __init__(self, draft: Draft, line: Line) -> None:
+        self._draft = draft
+        self._line = line
+        self._granted: set[TreeNode] = set()
+        self._grown: set[TreeNode] = set()
+        self._taken = len(draft.taken)
+        self.somebody_waits = False
+        self.withdrew = False
+        """Whether somebody lost again what others had given for it."""
+        draft.awaits_leaving.clear()
+
+    def granted(self, ask: Ask) -> None:
+        """Somebody was given what they asked for."""
+        self._granted.add(ask.queue)
+        if not ask.kind.is_floor:
+            self._grown.add(ask.queue)
+
+    def goes_on(self, *, somebody_gave: bool) -> bool:
+        """Whether the pass took something, or gave what somebody waits for, or what who waits may now take: of a node
+        that holds more than it deserves, or of somebody behind them in their own Queue. `somebody_gave`: those will ask
+        for theirs again."""
+        if not (self.somebody_waits or somebody_gave):
+            return False
+        if self.withdrew or len(self._draft.taken) > self._taken:
+            return True
+        if not all(self._draft.ledger.fits(*wanted, held=True) for wanted in self._draft.awaits_leaving.values()):
+            return True
+        if any(map(self._may_take_within, self._line.set_aside_rows)):
+            return True
+        holds_more = self._draft.above.holds_more
+        above = (holds_more(node) for queue in self._granted for node in queue.path if node.parent)
+        asks = self._line.blocks or somebody_gave or any(map(self._is_modest, self._line.set_aside_rows))
+        return asks and any(above)
+
+    def _may_take_within(self, row: Row) -> bool:
+        """Whether its first is a floor that might take what its own Queue was given in this pass: growth, or floors."""
+        if not row.kind.is_floor or row.queue not in self._granted:
+            return False
+        return row.queue in self._grown or row.queue.rules.preemption.within_queue is not WithinQueue.NEVER
+
+    def _is_modest(self, row: Row) -> bool:
+        """Whether its Queue would stay at or below what it deserves, or might if its own surplus went first."""
+        if row.kind.is_floor and self._draft.books.has_surplus(row.queue):
+            return True
+        wanted = row.shape.first
+        due = self._draft.deserved.share(row.queue)
+        return wanted is not None and self._draft.ledger.share_with(row.queue, wanted.need) <= due
