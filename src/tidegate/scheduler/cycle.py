@@ -28,7 +28,7 @@ from tidegate.scheduler.room.draft import Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.making import make_room
-from tidegate.scheduler.room.spared import give_back_what_was_not_needed
+from tidegate.scheduler.room.spared import give_back_rather_than_more, give_back_what_was_not_needed
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
@@ -147,6 +147,8 @@ class Cycle:
             # Who deserves what is left comes before those it was taken from.
             if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed(self.draft.taken):
                 continue
+            if self.draft.taken and self._step_all_aside(give_back_rather_than_more(self.draft, self._given.values())):
+                continue
             if self._gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
                 break
             self._gives_what_is_left = True
@@ -237,10 +239,12 @@ class Cycle:
         return again
 
     def _give_back_what_was_not_needed(self, of: Iterable[Taken]) -> bool:
-        given_back = give_back_what_was_not_needed(self.draft, of)
-        for holding in given_back:
+        return self._step_all_aside(give_back_what_was_not_needed(self.draft, of))
+
+    def _step_all_aside(self, holdings: list[Holding]) -> bool:
+        for holding in holdings:
             self._step_aside(holding)
-        return bool(given_back)
+        return bool(holdings)
 
     def fits(self, ask: Ask) -> Placement | None:
         """Where the ask fits as things are, or in held room that it will have left in time."""

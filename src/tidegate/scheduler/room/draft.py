@@ -134,17 +134,19 @@ class Draft:
         if not self.gave_way[name]:
             del self.gave_way[name]
 
-    def withdraw(self, holding: Holding, *, floor: bool) -> None:
+    def withdraw(self, holding: Holding, *, floor: bool) -> list[Pods]:
         """What this very plan gave a workload it does not get: all of it, or what is above its floor."""
+        pods: list[Pods] = []
         for index, pod_set in enumerate(holding.workload.pod_sets):
             most = holding.count(index) if floor else holding.surplus(index)
             for flavor, count in sorted(holding.granted[index].items()):
                 given = min(most, count - pod_set.granted.get(flavor, 0))
                 if given > 0:
-                    self.give_up(holding, [(index, flavor, given)])
+                    pods += self.give_up(holding, [(index, flavor, given)])
                     most -= given
         if floor and holding.workload.admitted_at is None:
             holding.admitted = False
+        return pods
 
     def give_up(self, holding: Holding, pods: Iterable[tuple[int, str, int]]) -> tuple[Pods, ...]:
         """Some pods are not held any more."""

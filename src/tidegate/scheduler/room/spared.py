@@ -36,6 +36,24 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
     return found + [taken.holding for taken in newest_first if taken in draft.taken and _stays(taken, draft)]
 
 
+def give_back_rather_than_more(draft: Draft, given: Iterable[Holding]) -> list[Holding]:
+    """A node for which others gave may hold more than it deserves of what cost nobody anything. What somebody below it
+    got last goes first, if with that some of those others have theirs again. Those who lost or got something."""
+    newest_first = list(given)[::-1]
+    for node in list(draft.given_across()):
+        below = [one for one in newest_first if one.queue is not None and node in one.queue.path and one.gained]
+        for holding, floor in [(one, floor) for floor in (False, True) for one in below]:
+            if draft.ledger.shares[node.index] <= draft.deserved.share(node):
+                break
+            was_admitted = holding.admitted
+            pods = draft.withdraw(holding, floor=floor)
+            if pods and (back := give_back_what_was_not_needed(draft, draft.given_across().get(node, ()))):
+                return [holding, *back]
+            draft.put_back(holding, pods)
+            holding.admitted = was_admitted
+    return []
+
+
 def _stays(taken: Taken, draft: Draft) -> bool:
     """Who lost pods of one flavor and has new ones of another loses those instead, where its own may stay."""
     holding, stayed = taken.holding, False
