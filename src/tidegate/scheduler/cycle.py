@@ -9,30 +9,28 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tidegate.model.kinds.cluster_queue import Ordering, Stop
-from tidegate.scheduler.fair.demand import demand
+from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
-from tidegate.scheduler.outcome import carried_out
 from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.room.beginning import Beginning, is_left_below_its_due
-from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.making import make_room
 from tidegate.scheduler.room.spared import give_back_rather_than_more, give_back_what_was_not_needed
+from tidegate.scheduler.room.withdrawn import Withdrawn
 from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
-from tidegate.scheduler.unrest import Unrest
+from tidegate.scheduler.unrest import Unrest, want_what_is_left
 
 _NOTHING = Placement((), ())
 _MOST_PASSES = 64
@@ -64,9 +62,7 @@ class Cycle:
         self.stepped_aside: dict[str, Holding] = {}
         """Workloads that something was taken from, if only for a moment: they ask again in the next pass."""
         self.held_room = HeldRoom(self.draft, empty)
-        self._in_vain: dict[str, str] = {}
-        """Workloads for which no room is made, and who would have it at once."""
-        self._withdrawn: Counter[str] = Counter()
+        self._withdrawn = Withdrawn()
         self._given: dict[str, Holding] = {}
         """Those who were granted something, if only for a moment."""
         self._left_out: dict[str, Holding] = {}
@@ -77,7 +73,7 @@ class Cycle:
         self._begins = True
         self._asked_back: dict[TreeNode, int] = {}
         """Nodes for which others gave, and after how many moves those were last asked what could go back."""
-        self._seen = {self.draft.changes()}
+        self._seen: set[Changes] = {NO_CHANGES}
         self._gives_what_is_left = False
         """Whether everybody had their turn, and what those leave who give way may be given to whoever is next."""
 
@@ -122,11 +118,10 @@ class Cycle:
         self._left_out |= lost
         for holding in [*beginning.go_back(), *self.stepped_aside.values()]:
             self._step_aside(holding)
-        self._given, self._in_vain, self._asked_back = {}, {}, {}
-        self._withdrawn.clear()
+        self._given, self._asked_back, self._withdrawn, self._seen = {}, {}, Withdrawn(), {NO_CHANGES}
         self._gives_what_is_left = False
         self.line.reopen()
-        self._want_what_is_left()
+        want_what_is_left(self.draft, self.line, self.stepped_aside)
         for name, holding in list(self.stepped_aside.items()):
             if name not in self.books.holdings:
                 del self.stepped_aside[name]  # It may be admitted anew, and is another then.
@@ -140,14 +135,14 @@ class Cycle:
             if number:
                 self._release()
                 self.line.reopen()
-                self._want_what_is_left()
+                want_what_is_left(self.draft, self.line, self.stepped_aside)
                 self._ask_again()
             self._pass()
             unsettled = self._unrest.goes_on(somebody_gave=bool(self.stepped_aside)) and not self._goes_round(number)
             # Who deserves what is left comes before those it was taken from.
             if (unsettled and number < _MOST_PASSES - 1) or self._give_back_what_was_not_needed(self.draft.taken):
                 continue
-            if self.draft.taken and self._step_all_aside(give_back_rather_than_more(self.draft, self._given.values())):
+            if self.draft.taken and self._give_back_rather_than_more():
                 continue
             if self._gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
                 break
@@ -160,7 +155,7 @@ class Cycle:
                 self._give_back_before_more_than_deserved(ask)
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
-            elif ask.name not in self._in_vain and (placement := make_room(ask, self.draft, self.empty)):
+            elif not self._withdrawn.is_in_vain(ask.name) and (placement := make_room(ask, self.draft, self.empty)):
                 self.grant(ask, placement, held=True)
             else:
                 for holding, floor in self.draft.in_vain.items():
@@ -190,27 +185,11 @@ class Cycle:
         """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and if
         that happens again no more room is made for it while the ask waits."""
         name = holding.workload.name
-        if self._withdrawn[name]:
-            self._in_vain[name] = ask.name
-        self._withdrawn[name] += 1
+        self._withdrawn.note(name, ask.name)
         self.draft.withdraw(holding, floor=floor)
         self._give_back_what_was_not_needed(self.draft.taken_for(name))
         self._step_aside(holding)
         self._unrest.withdrew = True
-
-    def _want_what_is_left(self) -> None:
-        """Where growth is on hold, whoever gave something wants no more than what is left; others then deserve more."""
-        deserved, now = self.draft.deserved, self.draft.now
-        for name, holding in self.stepped_aside.items():
-            if holding.queue is None or holding.queue.stop is not Stop.HOLD:
-                continue
-            if left := demand(carried_out(holding, now), holding.queue, allowed=True):
-                deserved.want(left)
-            else:
-                deserved.forget(name)
-        if not deserved.settled:
-            for queue in deserved.news():
-                self.line.changed(queue)
 
     def _ask_again(self) -> None:
         """Whoever lost something above the floor may ask for more, if there is room after all; and who lost a floor
@@ -241,6 +220,12 @@ class Cycle:
     def _give_back_what_was_not_needed(self, of: Iterable[Taken]) -> bool:
         return self._step_all_aside(give_back_what_was_not_needed(self.draft, of))
 
+    def _give_back_rather_than_more(self) -> bool:
+        changed = give_back_rather_than_more(self.draft, self._given.values())
+        if changed:
+            self._withdrawn.note(changed[0].workload.name)
+        return self._step_all_aside(changed)
+
     def _step_all_aside(self, holdings: list[Holding]) -> bool:
         for holding in holdings:
             self._step_aside(holding)
@@ -264,8 +249,7 @@ class Cycle:
         self._begins = self._begins and self.line.has_room_for_all
         if self._begins:
             self.beginning.append(ask)
-        if self._in_vain:
-            self._in_vain = {name: asker for name, asker in self._in_vain.items() if asker != ask.name}
+        self._withdrawn.served(ask.name)
         if held:
             for taken in self.draft.taken_for(ask.name):
                 self._step_aside(taken.holding)

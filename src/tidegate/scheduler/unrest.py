@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from tidegate.model.kinds.cluster_queue import WithinQueue
+from collections.abc import Mapping
+
+from tidegate.model.kinds.cluster_queue import Stop, WithinQueue
+from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.line.asks import Ask, Row
+from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
+from tidegate.scheduler.outcome import carried_out
 from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.tree.node import TreeNode
 
@@ -59,3 +64,17 @@ class Unrest:
         wanted = row.shape.first
         due = self._draft.deserved.share(row.queue)
         return wanted is not None and self._draft.ledger.share_with(row.queue, wanted.need) <= due
+
+
+def want_what_is_left(draft: Draft, line: Line, gave: Mapping[str, Holding]) -> None:
+    """Where growth is on hold, whoever gave something wants no more than what is left; others then deserve more."""
+    for name, holding in gave.items():
+        if holding.queue is None or holding.queue.stop is not Stop.HOLD:
+            continue
+        if left := demand(carried_out(holding, draft.now), holding.queue, allowed=True):
+            draft.deserved.want(left)
+        else:
+            draft.deserved.forget(name)
+    if not draft.deserved.settled:
+        for queue in draft.deserved.news():
+            line.changed(queue)

@@ -15,6 +15,10 @@ from tidegate.scheduler.snapshot import Instant
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.node import TreeNode
 
+Changes = frozenset[tuple[str, int, str, int]]
+"""By workload, pod set and flavor: so many more or fewer pods."""
+NO_CHANGES: Changes = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Pods:
@@ -202,8 +206,8 @@ class Draft:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
 
-    def changes(self) -> frozenset[tuple[str, int, str, int]]:
-        """What is held that was not, and the other way round: by workload, pod set and flavor."""
+    def changes(self) -> Changes:
+        """What is held that was not, and the other way round."""
         return frozenset(
             (name, index, flavor, change)
             for name, holding in self.touched.items()
