@@ -9,17 +9,16 @@ what must go back goes back  ─►  whose turn is it?  ─►  does it fit?  �
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import can_ever_fit
+from tidegate.scheduler.known import Known
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
-from tidegate.scheduler.plan import Waiting
 from tidegate.scheduler.room.beginning import Beginning, is_left_below_its_due
 from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
@@ -27,7 +26,6 @@ from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.making import make_room
 from tidegate.scheduler.room.spared import give_back_rather_than_more, give_back_what_was_not_needed
 from tidegate.scheduler.room.withdrawn import Withdrawn
-from tidegate.scheduler.snapshot import Workload
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.unrest import Unrest, want_what_is_left
@@ -37,17 +35,6 @@ _MOST_PASSES = 64
 _MOST_DRAFTS = 3
 _FEW_PASSES = 4
 """After these it is looked whether they go round and round."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a planner knows of workloads besides what they hold."""
-
-    workloads: Mapping[str, Workload]
-    kept_out: Mapping[str, Waiting]
-    """Those that may not ask, and why."""
-    active: Mapping[str, int]
-    """How many of a Queue are active, admitted or not."""
 
 
 class Cycle:
@@ -99,18 +86,36 @@ class Cycle:
 
     def run(self) -> None:
         """Let everybody have their turn. If what some got and lost again had others judged by it, everything is done
-        again without those: they got nothing, so nothing else is to be expected for them."""
+        again without those: they got nothing. In the end they are asked, too, if that goes well."""
         beginning = Beginning(self.draft)
         self._settle()
         for _ in range(_MOST_DRAFTS):
-            lost = {name: one for name, one in self._given.items() if not (one.gained or (one.new and one.admitted))}
-            for_nobody = any(self.draft.taken_for(name) for name in lost if name not in self.draft.gave_way)
-            if not lost or not (for_nobody or is_left_below_its_due(self.draft)):
+            lost = self._lost_and_wronged_others()
+            if not lost:
                 break
             self._begin_again(beginning, lost)
             self._settle()
-        for holding in self._left_out.values():
+        if left_out := self._left_out:
+            self._ask_those_left_out()
+            if self._lost_and_wronged_others():
+                self._begin_again(beginning, left_out)
+                self._settle()
+                for holding in left_out.values():
+                    self._line_up(holding)
+
+    def _lost_and_wronged_others(self) -> dict[str, Holding]:
+        """Those who got something and lost it again, if others gave for them, or are left below what they deserve."""
+        lost = {name: one for name, one in self._given.items() if not (one.gained or (one.new and one.admitted))}
+        for_nobody = any(self.draft.taken_for(name) for name in lost if name not in self.draft.gave_way)
+        return lost if for_nobody or (lost and is_left_below_its_due(self.draft)) else {}
+
+    def _ask_those_left_out(self) -> None:
+        self._release()
+        self.line.reopen()
+        left_out, self._left_out = self._left_out, {}
+        for holding in left_out.values():
             self._line_up(holding)
+        self._settle()
 
     def _begin_again(self, beginning: Beginning, lost: dict[str, Holding]) -> None:
         """As if nobody had had their turn; but these are not asked any more."""

@@ -18,11 +18,12 @@ from heapq import heappop, heappush
 
 from msgspec.structs import replace
 
-from tidegate.scheduler.cycle import Cycle, Known
+from tidegate.scheduler.cycle import Cycle
 from tidegate.scheduler.fair.demand import demand
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.fair.fill import can_ever_fit
 from tidegate.scheduler.gate import allowed, kept_out
+from tidegate.scheduler.known import Known
 from tidegate.scheduler.line.asks import Ask, floor_place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line

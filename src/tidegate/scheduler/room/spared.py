@@ -40,9 +40,11 @@ def give_back_rather_than_more(draft: Draft, given: Iterable[Holding]) -> list[H
     """A node for which others gave may hold more than it deserves of what cost nobody anything. What somebody below it
     got last goes first, if with that some of those others have theirs again. Those who lost or got something."""
     newest_first = list(given)[::-1]
-    for node in list(draft.given_across()):
+    for node, taken in list(draft.given_across().items()):
         below = [one for one in newest_first if one.queue is not None and node in one.queue.path and one.gained]
-        for holding, floor in [(one, floor) for floor in (False, True) for one in below]:
+        askers = {one.needed_by for one in taken}
+        floors = [one for one in below if one.workload.name in askers]
+        for holding, floor in [*((one, False) for one in below), *((one, True) for one in floors)]:
             if draft.ledger.shares[node.index] <= draft.deserved.share(node):
                 break
             was_admitted = holding.admitted
