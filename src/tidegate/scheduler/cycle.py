@@ -69,6 +69,7 @@ class Cycle:
         give_back(self.draft, names, crowded)
         for name in self.draft.gave_way:
             self._step_aside(self.draft.touched[name])
+        want_what_is_left(self.draft, self.line, self.stepped_aside)
         self._ask_again()
         start_held(self.draft, held)
 
