@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Taken, total_of
+from tidegate.scheduler.room.draft import Draft, Pods, Taken, total_of
 from tidegate.scheduler.room.victims import Unit
 from tidegate.scheduler.tree.node import TreeNode
 
@@ -37,20 +37,22 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
 
 
 def give_back_rather_than_more(draft: Draft, given: Iterable[Holding]) -> list[Holding]:
-    """A node for which others gave may hold more than it deserves of what cost nobody anything. What somebody below it
-    got last goes first, if with that some of those others have theirs again. Those who lost or got something."""
+    """A node for which others gave may hold more than it deserves only of what cost nobody anything. So what somebody
+    below it got last goes, and what they got before that, until it holds no more; if then some of those others could
+    have theirs again they have it. Those who lost or got something."""
     newest_first = list(given)[::-1]
     for node, taken in list(draft.given_across().items()):
         below = [one for one in newest_first if one.queue is not None and node in one.queue.path and one.gained]
         askers = {one.needed_by for one in taken}
         floors = [one for one in below if one.workload.name in askers]
+        gone: list[tuple[Holding, bool, list[Pods]]] = []
         for holding, floor in [*((one, False) for one in below), *((one, True) for one in floors)]:
             if draft.ledger.shares[node.index] <= draft.deserved.share(node):
                 break
-            was_admitted = holding.admitted
-            pods = draft.withdraw(holding, floor=floor)
-            if pods and (back := give_back_what_was_not_needed(draft, draft.given_across().get(node, ()))):
-                return [holding, *back]
+            gone.append((holding, holding.admitted, draft.withdraw(holding, floor=floor)))
+            if back := give_back_what_was_not_needed(draft, draft.given_across().get(node, ())):
+                return [*(one for one, _, pods in reversed(gone) if pods), *back]
+        for holding, was_admitted, pods in reversed(gone):
             draft.put_back(holding, pods)
             holding.admitted = was_admitted
     return []
