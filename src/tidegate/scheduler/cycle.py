@@ -106,6 +106,8 @@ class Cycle:
 
     def _lost_and_wronged_others(self) -> dict[str, Holding]:
         """Those who got something and lost it again, if others gave for them, or are left below what they deserve."""
+        if not self.draft.taken:
+            return {}
         lost = {name: one for name, one in self._given.items() if not (one.gained or (one.new and one.admitted))}
         for_nobody = any(self.draft.taken_for(name) for name in lost if name not in self.draft.gave_way)
         return lost if for_nobody or (lost and is_left_below_its_due(self.draft)) else {}

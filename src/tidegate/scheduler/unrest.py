@@ -68,13 +68,12 @@ class Unrest:
 
 def want_what_is_left(draft: Draft, line: Line, gave: Mapping[str, Holding]) -> None:
     """Where growth is on hold, whoever gave something wants no more than what is left; others then deserve more."""
-    for name, holding in gave.items():
-        if holding.queue is None or holding.queue.stop is not Stop.HOLD:
-            continue
+    on_hold = [one for one in gave.values() if one.queue is not None and one.queue.stop is Stop.HOLD]
+    for holding in on_hold:
         if left := demand(carried_out(holding, draft.now), holding.queue, allowed=True):
             draft.deserved.want(left)
         else:
-            draft.deserved.forget(name)
-    if not draft.deserved.settled:
+            draft.deserved.forget(holding.workload.name)
+    if on_hold and not draft.deserved.settled:
         for queue in draft.deserved.news():
             line.changed(queue)
