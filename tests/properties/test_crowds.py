@@ -11,8 +11,12 @@ from tests.properties.crowds import Crowd
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
 TOGETHER = 250
-BROKEN: dict[int, str] = {}
-"""Seeds that break a law, and are not mended yet."""
+BROKEN = {
+    "law 3": [518, 2980, 4903, 6494],
+    "law 4": [1284, 2473, 3470, 5259, 5413, 6756, 6806, 7612, 8719, 9120, 9469],
+}
+"""Seeds that break a law, and are not mended yet: fifteen of the first ten thousand."""
+KNOWN = {seed: law for law, seeds in BROKEN.items() for seed in seeds}
 
 
 def laws_broken_by(seed: int) -> str | None:
@@ -25,14 +29,15 @@ def laws_broken_by(seed: int) -> str | None:
 
 @pytest.mark.parametrize("first", range(0, EXAMPLES, TOGETHER))
 def test_every_plan_in_a_crowd_keeps_the_laws(first: int) -> None:
-    seeds = (seed for seed in range(first, min(first + TOGETHER, EXAMPLES)) if seed not in BROKEN)
+    seeds = (seed for seed in range(first, min(first + TOGETHER, EXAMPLES)) if seed not in KNOWN)
     assert not [told for seed in seeds if (told := laws_broken_by(seed))]
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, id=f"{seed}: {why}") for seed, why in BROKEN.items()])
+@pytest.mark.parametrize(("seed", "law"), KNOWN.items())
 @pytest.mark.xfail(strict=True, reason="not mended yet")
-def test_a_crowd_that_still_breaks_one(seed: int) -> None:
-    assert not laws_broken_by(seed)
+def test_a_crowd_that_still_breaks_one(seed: int, law: str) -> None:
+    told = laws_broken_by(seed) or ""
+    assert law not in told, told
 
 
 @pytest.mark.parametrize(
