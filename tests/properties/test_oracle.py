@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from random import Random
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -84,6 +85,15 @@ def test_what_is_deserved_is_what_handing_out_by_the_book_gives(seed: int) -> No
     assume(not by_the_book.looked_past)
     standings = plan(world.snapshot(), 0).standings
     assert {name: amounts_of(one.deserved) for name, one in standings.items()} == amounts, seed
+
+
+@pytest.mark.xfail(
+    strict=True, reason="who has a choice of flavors is found not to fit at its turn only; not mended yet"
+)
+def test_a_world_that_is_not_by_the_book() -> None:
+    world = worlds(Random(12061))
+    standings = plan(world.snapshot(), 0).standings
+    assert {name: amounts_of(one.deserved) for name, one in standings.items()} == HandingOut(world.snapshot()).all()
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
