@@ -193,6 +193,7 @@ class Draft:
 
     def begin_again(self, taken: Iterable[tuple[Taken, tuple[Pods, ...]]], touched: dict[str, Holding]) -> None:
         """Nothing was taken but this, and nobody touched but these."""
+        self.moves += 1
         self.taken, self._for, self.gave_way, self.touched = {}, {}, {}, {}
         self.in_vain.clear()
         self.returned.clear()

@@ -66,8 +66,7 @@ def _stays(taken: Taken, draft: Draft) -> bool:
     for some in taken.pods:
         given = holding.workload.pod_sets[some.index].granted
         for flavor, count in sorted(holding.granted[some.index].items()):
-            new = min(count - given.get(flavor, 0), some.count)
-            if flavor == some.flavor or new < some.count:
+            if flavor == some.flavor or count - given.get(flavor, 0) < some.count:
                 continue
             before = draft.ledger.crowding(holding.queue)
             instead = draft.give_up(holding, [(some.index, flavor, some.count)])
