@@ -11,11 +11,8 @@ from tests.properties.crowds import Crowd
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
 TOGETHER = 250
-BROKEN = {
-    "law 3": [518, 2980, 4903, 6494],
-    "law 4": [1284, 2473, 3470, 5259, 5413, 6756, 6806, 7612, 8719, 9120, 9469],
-}
-"""Seeds that break a law, and are not mended yet: fifteen of the first ten thousand."""
+BROKEN = {"law 4": [1284]}
+"""Seeds that break a law, and are not mended yet."""
 KNOWN = {seed: law for law, seeds in BROKEN.items() for seed in seeds}
 
 
@@ -43,6 +40,12 @@ def test_a_crowd_that_still_breaks_one(seed: int, law: str) -> None:
 @pytest.mark.parametrize(
     ("seed", "story"),
     [
+        (518, "all growth was withdrawn where its last step would have been enough, and asked again"),
+        (813, "what those below a node gave each other was thought to make it hold more"),
+        (2980, "a floor that its own Queue had made room for lived on what others had given for growth that it took"),
+        (4903, "growth beyond a due stayed, since what could have gone back had been taken for another"),
+        (5413, "a queue under a limit that lost a pod did not grow elsewhere in the same plan"),
+        (6756, "who gave way for growth was told that its pods were not wanted, as those of the other pod set"),
         (1016, "what was left of a floor let a queue grow beyond its due, whose other gift could have gone back"),
         (1033, "a queue on hold was shrunk, wanted less, and so others deserved more in the next plan"),
         (1043, "a step over two flavors was taken from one that had just grown: its old pod was moved for nothing"),
