@@ -20,8 +20,7 @@ from tests.properties.test_oracle import amounts_of, submit, worlds
 from tests.scheduler.world import World
 from tidegate.model.kinds.cluster_queue import AcrossQueues, Preemption, WithinQueue
 from tidegate.model.kinds.workload import WaitingReason
-from tidegate.sim.laws.quota import Amounts, Cell, Place, add
-from tidegate.sim.results.history import over_flavors
+from tidegate.sim.laws.quota import Amounts, Cell, Place, add, over_flavors
 
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
 A_WHILE = 700

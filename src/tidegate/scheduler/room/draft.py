@@ -41,6 +41,8 @@ class Taken:
     asked_by: str | None = None
     inherits: tuple[Taken, ...] = ()
     """What others had given for its holder a moment ago: they gave it for whoever takes it now."""
+    was_for: dict[Taken, str | None] = field(default_factory=dict)
+    """Of what it inherits: for whom that was when it was put back."""
     needed_by: str | None = field(init=False)
     """Who has it in the end: at first who asked for it."""
 
@@ -127,9 +129,9 @@ class Draft:
         self.put_back(taken.holding, taken.pods)
         if taken.evicts:
             taken.holding.admitted = True
-        for other in taken.inherits:
-            if other in self.taken:
-                self._give_for(other, taken.holding.workload.name)
+        taken.was_for = {other: other.needed_by for other in taken.inherits if other in self.taken}
+        for other in taken.was_for:
+            self._give_for(other, taken.holding.workload.name)
         del self.taken[taken]
         if taken.needed_by is not None:
             del self._for[taken.needed_by][taken]
@@ -166,9 +168,9 @@ class Draft:
         taken.pods = self.give_up(taken.holding, [(some.index, some.flavor, some.count) for some in taken.pods])
         if taken.evicts:
             taken.holding.admitted = False
-        for other in taken.inherits:
+        for other, needed_by in taken.was_for.items():
             if other in self.taken:
-                self._give_for(other, taken.needed_by)
+                self._give_for(other, needed_by)
         return self._record(taken)
 
     def pass_on(self, holding: Holding) -> None:
@@ -187,8 +189,8 @@ class Draft:
             if again and taken.holding.workload.name in (name, to):
                 continue
             of_its_own = taken.holding.queue is holding.queue
-            if of_its_own and holding.gained and to is not None:
-                continue  # It is granted something in the end, and that is what its own Queue gave it for.
+            if holding.gained and to is not None:
+                continue  # It is granted something in the end, and that is what they gave it for.
             self._give_for(taken, to)
             if of_its_own or to is None:
                 taken.rule = lost.rule

@@ -14,8 +14,8 @@ from collections.abc import Container, Iterator
 from tidegate.scheduler import Eviction, PodSet, Rule, Shrink
 from tidegate.sim.laws.accounts import Accounts, Pods, takings
 from tidegate.sim.laws.breach import Breach
-from tidegate.sim.laws.quota import Place
-from tidegate.sim.laws.taking import ACROSS, WITHIN, deserved_share, needless
+from tidegate.sim.laws.quota import Place, over_flavors
+from tidegate.sim.laws.taking import ACROSS, WITHIN, deserved_amounts, deserved_share, needless
 
 
 def law_3(accounts: Accounts, held: Container[str]) -> Iterator[Breach]:
@@ -59,10 +59,14 @@ def _keeps_what_it_deserves(place: Place, accounts: Accounts) -> Iterator[Breach
         return
     for taken in other:
         accounts.charge(accounts.after, taken.workload, taken.pods, 1)
-    holds, deserves = place.share(accounts.after.get(place.name, {})), deserved_share(place, accounts)
+    after = accounts.after.get(place.name, {})
+    holds, deserves = place.share(after), deserved_share(place, accounts)
+    # Inside a guarantee that others have, too, amounts decide; those may be of other flavors, which count for more.
+    has, due = over_flavors(after), over_flavors(deserved_amounts(place, accounts))
+    as_much = all(has.get(resource, 0) >= amount for resource, amount in due.items())
     for taken in other:
         accounts.charge(accounts.after, taken.workload, taken.pods, -1)
-    if holds < deserves:
+    if holds < deserves and not as_much:
         yield Breach(3, f"{place.name} is taken below what it deserves: its share is {holds}, it deserves {deserves}")
 
 

@@ -156,3 +156,11 @@ def _tolerates(one: Toleration, taint: Taint) -> bool:
     if one.effect not in (None, taint.effect) or (one.key and one.key != taint.key):
         return False
     return not one.key or one.operator is TolerationOperator.EXISTS or one.value == taint.value
+
+
+def over_flavors(amounts: Amounts) -> dict[str, int]:
+    """By resource, whatever the flavor."""
+    total: dict[str, int] = {}
+    for (_, resource), amount in amounts.items():
+        total[resource] = total.get(resource, 0) + amount
+    return total

@@ -10,7 +10,7 @@ from tidegate.scheduler import Eviction, Rule, Shrink
 from tidegate.sim.laws.accounts import Accounts, Pods, amounts_of, takings
 from tidegate.sim.laws.breach import Breach
 from tidegate.sim.laws.commitments import over_committed
-from tidegate.sim.laws.quota import Place
+from tidegate.sim.laws.quota import Amounts, Place
 
 WITHIN = {Rule.FLOOR_BEFORE_SURPLUS, Rule.WITHIN_QUEUE}
 ACROSS = {Rule.FAIR_SHARE, Rule.LOWER_PRIORITY}
@@ -64,7 +64,11 @@ def needless(taken: Shrink | Eviction, accounts: Accounts, held: Container[str])
             yield Breach(2, f"{taken.workload} {verb} more than was needed: {dict(part)} could stay")
 
 
-def deserved_share(place: Place, accounts: Accounts) -> Fraction:
+def deserved_amounts(place: Place, accounts: Accounts) -> Amounts:
     standing = accounts.plan.standings.get(place.name)
     amounts = Flavored() if standing is None else standing.deserved
-    return place.share({(flavor, name): n for flavor, some in amounts.items() for name, n in some.items()})
+    return {(flavor, name): n for flavor, some in amounts.items() for name, n in some.items()}
+
+
+def deserved_share(place: Place, accounts: Accounts) -> Fraction:
+    return place.share(deserved_amounts(place, accounts))

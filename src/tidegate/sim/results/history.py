@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidegate.scheduler import Instant, Plan, Standing
-from tidegate.sim.laws.quota import Amounts, QuotaTree
+from tidegate.sim.laws.quota import QuotaTree, over_flavors
 from tidegate.sim.world import World
 
 
@@ -62,11 +62,4 @@ def capacity_of(tree: QuotaTree) -> dict[str, int]:
         if place.parent is None:
             for resource, amount in over_flavors(place.capacity).items():
                 total[resource] = max(total.get(resource, 0), amount)
-    return total
-
-
-def over_flavors(amounts: Amounts) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for (_, resource), amount in amounts.items():
-        total[resource] = total.get(resource, 0) + amount
     return total
