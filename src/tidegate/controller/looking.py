@@ -28,7 +28,7 @@ from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import PodFacts, classes_of_pods, let_go, pod_facts, pod_set_of, said_active
+from tidegate.workloads import PodFacts, classes_of_pods, flavors_noted, let_go, pod_facts, pod_set_of, said_active
 
 _log = logging.getLogger(__name__)
 
@@ -174,7 +174,8 @@ class Looking:
         return known[1]
 
     def _told_apart(self, followed: Followed, obj: Object, pods: list[Object]) -> tuple[PodFacts, ...]:
-        """Pods that could not be marked are known by their labels."""
+        """Pods that could not be marked are known by their labels, and their flavor by what is noted on their maker:
+        they take its room until they are gone, whatever is granted by then."""
         facts = tuple(self._pod(pod) for pod in pods)
         if followed.entry.refers is None or all(fact.pod_set for fact in facts):
             return facts
@@ -182,9 +183,11 @@ class Looking:
             shapes = podsets(followed.entry, obj, referred=followed.referred_by(obj), find=self._cache.kinds.find)
         except JobError:
             return facts
+        flavors = flavors_noted(obj)
+        sets = (fact.pod_set or pod_set_of(shapes, pod) for fact, pod in zip(facts, pods, strict=True))
         return tuple(
-            fact if fact.pod_set else replace(fact, pod_set=pod_set_of(shapes, pod))
-            for fact, pod in zip(facts, pods, strict=True)
+            replace(fact, pod_set=pod_set, flavor=fact.flavor or flavors.get(pod_set, ""))
+            for fact, pod_set in zip(facts, sets, strict=True)
         )
 
 
