@@ -137,6 +137,19 @@ async def test_who_lost_the_lease_waits_for_it_like_everybody() -> None:
         assert asyncio.get_running_loop().time() - began >= 1.0
 
 
+async def test_whoever_takes_a_lease_that_was_not_given_back_leaves_time_for_what_is_read_late() -> None:
+    """A server counts from when it has read a write how long that may take, and a busy one had not read yet what was
+    sent by a leader in its last moment: it was read, and took effect, when another had looked at everything."""
+    spec = {"holderIdentity": "other", "leaseDurationSeconds": 1, "leaseTransitions": 4}
+    meta = {"name": "lock", "namespace": "default", "resourceVersion": "1"}
+    server = LeaseServer({"metadata": meta, "spec": spec})
+    one = candidate(server, "one")
+    began = asyncio.get_running_loop().time()
+    async with standing(one):
+        await asyncio.wait_for(one.leads.wait(), 10)
+    assert asyncio.get_running_loop().time() - began >= 1.0 + QUICK.answer_within_s
+
+
 @dataclass
 class BusyServer(LeaseServer):
     """While a renewal is under way, whoever sent it is busy for longer than it waits; the answer is there by then."""
