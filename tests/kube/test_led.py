@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from tests.kube.faultserver import FaultServer, running
-from tests.kube.test_leases import LeaseServer, candidate
+from tests.kube.test_leases import LeaseServer, candidate, in_virtual_time
 from tidegate.kube.client import Client
 from tidegate.kube.leases import LeaderElection, Terms
 from tidegate.kube.led import LedWire
@@ -36,6 +36,7 @@ class Hanging(LeaseServer):
         raise AssertionError
 
 
+@in_virtual_time
 async def test_the_server_is_told_by_when_to_give_a_write_up() -> None:
     """A write hung in the server until after the lease had run out. Who led by then had given its room to another."""
     server = Hanging()
@@ -54,6 +55,7 @@ async def test_the_server_is_told_by_when_to_give_a_write_up() -> None:
     await asyncio.gather(writing, leading, return_exceptions=True)
 
 
+@in_virtual_time
 async def test_a_lease_is_kept_while_a_write_without_an_answer_may_take_effect() -> None:
     """Told to end, an operator cut off what it was writing and gave its lease back at once: the next one led before
     that write had arrived."""
@@ -113,7 +115,7 @@ async def test_a_deletion_is_held_back_like_every_write(body: bytes) -> None:
             await LedWire(transport, lost).send(request)
         assert lost.asked > 1, "when it was made, and whenever it was to be sent"
         assert server.calls == []
-        one = candidate(LeaseServer(), "one")
+        one = candidate(LeaseServer(), "one", terms=Terms())
         leading = asyncio.create_task(one.election.run(one.lead))
         await asyncio.wait_for(one.leads.wait(), 5)
         assert (await LedWire(transport, one.election).send(request)).status == 200
