@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, WORKLOADS
+from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUE_JOBS, QUEUES, WORKLOADS
 from tidegate.kube.client import Client
 from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.wire import Object, Request, Response
@@ -68,6 +68,66 @@ async def _story(folder: Path, loop: VirtualLoop) -> None:
     await server.stop()
 
 
+class Lingering(Network):
+    """Where every deletion hangs in the server until the last moment that this lets it."""
+
+    def __init__(self, server: SimulatedServer) -> None:
+        super().__init__(server.transport, Random(0), Weather(), Counter(), calm=True)
+        self.hangs = asyncio.Event()
+
+    async def _carry(self, request: Request, fault: Fault | None) -> Response:
+        if request.method == "DELETE":
+            self.hangs.set()
+            await asyncio.sleep(0.99 * (asked_s(request) or MOST_S))
+        return await super()._carry(request, fault)
+
+
+def test_what_a_leader_deletes_is_gone_before_another_leads() -> None:
+    """A leader took a pod from a QueueJob for somebody urgent, and died; the deletion hung in the server. The next one
+    found that nobody was in need of that room any more: what it then does with the pod must be its own to decide."""
+    with a_folder() as folder:
+        run(lambda loop: _taken(folder, loop))
+
+
+async def _taken(folder: Path, loop: VirtualLoop) -> None:
+    server = SimulatedServer(folder, loop, Random(0))
+    server.start(controllers=False)
+    client = server.client
+    await _furnish(client)
+    container = {"name": "main", "image": "host", "resources": {"requests": {"cpu": "1"}}}
+    task = {"name": "t", "replicas": 2, "minReplicas": 1, "template": {"spec": {"containers": [container]}}}
+    await client.create(QUEUE_JOBS, {"metadata": {"name": "j", "namespace": "n"}, "spec": {"taskSpecs": [task]}})
+    wire = Lingering(server)
+    leader = Process(wire, loop, "one", skew_s=0, leads_alone=False)
+    await asyncio.sleep(5)
+    mine = _uids(server)
+    assert len(mine) == 2
+    led: list[tuple[str, set[str]]] = []
+    server.store.listen(lambda _: led.append((_holder(server), _uids(server))))
+    await _workload(client, "urgent", 10, count=1)
+    await wire.hangs.wait()
+    await leader.kill()
+    await client.delete(WORKLOADS, "urgent", "n")
+    follower = Process(Stuck(server), loop, "two", skew_s=0, leads_alone=False)
+    await asyncio.sleep(90)
+    follower.check()
+    assert {holder for holder, there in led if len(mine & there) == 2} == {"one"}
+    assert led[-1][0] == "two"
+    assert len(_uids(server)) == 2, "and it has the other again"
+    await follower.kill()
+    await server.stop()
+
+
+def _holder(server: SimulatedServer) -> str:
+    (lease,) = server.objects("coordination.k8s.io/leases/")
+    return str(lease["spec"]["holderIdentity"])
+
+
+def _uids(server: SimulatedServer) -> set[str]:
+    pods = server.objects("core/pods/")
+    return {pod["metadata"]["uid"] for pod in pods if not pod["metadata"].get("deletionTimestamp")}
+
+
 async def _furnish(client: Client) -> None:
     await client.create(NAMESPACES, {"metadata": {"name": "n", "labels": {"tidegate.dev/managed": "true"}}})
     quotas = [{"flavor": "default", "resources": {"cpu": {"nominalQuota": "2"}}}]
@@ -75,8 +135,8 @@ async def _furnish(client: Client) -> None:
     await client.create(QUEUES, {"metadata": {"name": "default", "namespace": "n"}, "spec": {"clusterQueue": "x"}})
 
 
-async def _workload(client: Client, name: str, priority: int) -> None:
-    pods = {"name": "main", "count": 2, "requests": {"cpu": "1"}}
+async def _workload(client: Client, name: str, priority: int, *, count: int = 2) -> None:
+    pods = {"name": "main", "count": count, "requests": {"cpu": "1"}}
     spec = {"queue": "default", "priority": priority, "podSets": [pods]}
     await client.create(WORKLOADS, {"metadata": {"name": name, "namespace": "n"}, "spec": spec})
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from tests.controller.house import House
 from tests.controller.test_hazards import ONE
 from tests.controller.test_unheard import deaf
+from tests.harness.cluster import PATIENCE_S
 from tidegate.controller.kinds import CLUSTER_QUEUES
 from tidegate.controller.queues.statuses import QueueStatuses
 from tidegate.controller.seen.config import snapshot
@@ -46,7 +47,7 @@ async def test_an_earlier_status_that_is_heard_of_late_is_put_right(house: House
             assert await statuses.write(planned(cache, house, pods), NOW)
         assert await used(house) == {}, "the copy was behind"
         following = asyncio.create_task(cache.cluster_queues.run())
-        await asyncio.wait_for(differs.wait(), 10)
+        await asyncio.wait_for(differs.wait(), PATIENCE_S)
         assert await statuses.write(planned(cache, house, 1), NOW)
         assert await used(house) == {"default": {"cpu": "1"}}
         following.cancel()
@@ -60,6 +61,6 @@ async def test_the_echo_of_what_was_meant_is_no_news(house: House) -> None:
         assert await statuses.write(planned(cache, house, 1), NOW)
         cache.cluster_queues.on_change(lambda old, new: heard.set() if old is not None else None)
         following = asyncio.create_task(cache.cluster_queues.run())
-        await asyncio.wait_for(heard.wait(), 10)
+        await asyncio.wait_for(heard.wait(), PATIENCE_S)
         assert not differs.is_set()
         following.cancel()

@@ -11,6 +11,7 @@ import pytest
 
 from tests.controller.house import House
 from tests.controller.test_queue_jobs import task
+from tests.harness.cluster import PATIENCE_S
 from tidegate.controller.applications.queue_jobs import QueueJobs
 from tidegate.controller.kinds import QUEUE_JOBS
 from tidegate.controller.watch.cache import Cache
@@ -121,6 +122,6 @@ async def test_what_came_and_went_between_two_lists_is_gone(house: House) -> Non
         await house.client.delete(r.PODS, "p", house.namespace, grace_period_s=0)
         wire.forgets = True
         following = asyncio.create_task(cache._pods.run())
-        await asyncio.wait_for(lost.wait(), 10)
+        await asyncio.wait_for(lost.wait(), PATIENCE_S)
         assert not cache.pods_of(f"{house.namespace}/w")
         following.cancel()

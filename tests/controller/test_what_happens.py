@@ -102,7 +102,7 @@ async def test_who_wants_more_after_its_priority_class_was_deleted_keeps_what_it
     await house.state("job-grows", "Admitted", granted=1)
     await house.client.delete(r.PRIORITYCLASSES, name)
     await house.quota({"cpu": {"nominalQuota": str(house.cpu)}})
-    waits = await house.see(WORKLOADS, "job-grows", lambda obj: "NotAllowed" in str(obj["status"]), timeout_s=10)
+    waits = await house.see(WORKLOADS, "job-grows", lambda obj: "NotAllowed" in str(obj["status"]))
     assert name in waits["status"]["waiting"]["message"]
     assert waits["spec"]["priority"] == 5
     await house.workload("all", house.cpu - 2)

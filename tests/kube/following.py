@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from tests.harness.cluster import PATIENCE_S
 from tests.kube.faultserver import FaultServer, running
 from tidegate.kube.backoff import Backoff
 from tidegate.kube.client import Client
@@ -41,7 +42,7 @@ class Witness:
         self.told.append(("gone" if new is None else "appeared" if old is None else "changed", key[1], meta["uid"]))
         self.news.set()
 
-    async def until(self, holds: Callable[[], bool], *, within_s: float = 10.0) -> None:
+    async def until(self, holds: Callable[[], bool], *, within_s: float = PATIENCE_S) -> None:
         """Waits for `holds`, looking again after each piece of news."""
         async with asyncio.timeout(within_s):
             while not holds():

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.harness.cluster import PATIENCE_S
 from tests.kube.faultserver import Fault, FaultServer
 from tests.kube.following import following, same
 from tidegate.kube.backoff import Backoff
@@ -153,7 +154,7 @@ async def test_a_list_that_fails_is_tried_again(fault: Fault) -> None:
     server = server_with("a", watch_list=False)
     server.list_faults.append(fault)
     async with following(server) as (informer, witness):
-        await asyncio.wait_for(informer.synced(), 10)
+        await asyncio.wait_for(informer.synced(), PATIENCE_S)
         assert witness.held == server.objects
 
 
@@ -189,7 +190,7 @@ async def test_a_server_without_watch_list_is_listed_for_good(status: int) -> No
 async def test_a_server_that_never_sends_the_end_of_initial_events_is_listed() -> None:
     server = server_with("a", mute_watch_list=True)
     async with following(server, initial_idle_s=0.1) as (informer, witness):
-        await asyncio.wait_for(informer.synced(), 5)
+        await asyncio.wait_for(informer.synced(), PATIENCE_S)
         server.put("b")
         await server.announce()
         await witness.until(same(server, witness))

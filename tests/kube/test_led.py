@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
 
 from tests.kube.faultserver import FaultServer, running
-from tests.kube.test_leases import LeaseServer, candidate
+from tests.kube.test_leases import LeaseServer, candidate, in_virtual_time
 from tidegate.kube.client import Client
-from tidegate.kube.leases import Terms
+from tidegate.kube.leases import LeaderElection, Terms
 from tidegate.kube.led import LedWire
 from tidegate.kube.resources import LEASES
 from tidegate.kube.wire import Request, Response
@@ -35,6 +36,7 @@ class Hanging(LeaseServer):
         raise AssertionError
 
 
+@in_virtual_time
 async def test_the_server_is_told_by_when_to_give_a_write_up() -> None:
     """A write hung in the server until after the lease had run out. Who led by then had given its room to another."""
     server = Hanging()
@@ -53,6 +55,7 @@ async def test_the_server_is_told_by_when_to_give_a_write_up() -> None:
     await asyncio.gather(writing, leading, return_exceptions=True)
 
 
+@in_virtual_time
 async def test_a_lease_is_kept_while_a_write_without_an_answer_may_take_effect() -> None:
     """Told to end, an operator cut off what it was writing and gave its lease back at once: the next one led before
     that write had arrived."""
@@ -86,3 +89,38 @@ async def test_what_may_not_be_sent_any_more_when_its_connection_is_there_is_not
         may = True
         assert (await transport.send(request)).status == 200
     assert [(call.method, call.body) for call in server.calls] == [("PUT", b"{}")] * 2
+
+
+class Losing(LeaderElection):
+    """Has the lease when a write is made, and no longer when it is sent."""
+
+    asked = 0
+
+    @property
+    def is_leader(self) -> bool:
+        self.asked += 1
+        return self.asked == 1
+
+
+@pytest.mark.parametrize("body", [b"", b'{"kind":"DeleteOptions","apiVersion":"v1"}'])
+async def test_a_deletion_is_held_back_like_every_write(body: bytes) -> None:
+    """Only a body can be held back when it is to be sent, and a deletion needs none: one that had none was sent after
+    the lease had run out."""
+    server, path = FaultServer(), "/api/v1/namespaces/default/pods/a"
+    server.canned["DELETE", path] = (200, {})
+    request = Request("DELETE", path, {}, {}, body)
+    async with running(server) as transport:
+        lost = Losing(Client(transport), "lock", "default", "one")
+        with pytest.raises(ConnectionError):
+            await LedWire(transport, lost).send(request)
+        assert lost.asked > 1, "when it was made, and whenever it was to be sent"
+        assert server.calls == []
+        one = candidate(LeaseServer(), "one", terms=Terms())
+        leading = asyncio.create_task(one.election.run(one.lead))
+        await asyncio.wait_for(one.leads.wait(), 5)
+        assert (await LedWire(transport, one.election).send(request)).status == 200
+        leading.cancel()
+        await asyncio.gather(leading, return_exceptions=True)
+    (sent,) = server.calls
+    assert json.loads(sent.body) == {"kind": "DeleteOptions", "apiVersion": "v1"}
+    assert sent.query["timeout"] == f"{one.election.terms.answer_within_s * 1000:.0f}ms"

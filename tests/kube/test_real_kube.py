@@ -17,6 +17,7 @@ import msgspec
 import pytest
 import yaml
 
+from tests.harness.cluster import PATIENCE_S
 from tests.harness.realkube import ADMIN_TOKEN, RealKube, missing_programs
 from tests.kube.following import Witness, quick
 from tests.kube.relay import Relay
@@ -240,7 +241,7 @@ async def test_an_informer_ends_as_the_server_though_its_connections_are_cut(
                     relay.cut()
             await client.create(CONFIGMAPS, config_map(namespace, "last"))
             truth = {obj["metadata"]["name"]: obj for obj in (await client.list(CONFIGMAPS, namespace)).items}
-            await witness.until(lambda: {name: obj for (_, name), obj in witness.held.items()} == truth, within_s=20)
+            await witness.until(lambda: {name: obj for (_, name), obj in witness.held.items()} == truth)
         await fragile.close()
     assert relay.cuts >= 10
 
@@ -286,7 +287,7 @@ async def test_an_informer_needs_no_list_where_the_server_has_watch_list(client:
 
 
 async def test_one_candidate_leads_at_a_time(client: Client, namespace: str) -> None:
-    terms = Terms(duration_s=2, renew_within_s=1.5, retry_s=0.1)
+    terms = Terms(duration_s=15, renew_within_s=10, retry_s=0.1)
     elections = [LeaderElection(client, "lock", namespace, name, terms=terms) for name in ("one", "two", "three")]
     leads: list[str] = []
 
@@ -298,7 +299,7 @@ async def test_one_candidate_leads_at_a_time(client: Client, namespace: str) -> 
 
         await election.run(lead)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*(stand(election) for election in elections))
     assert sorted(leads) == ["one", "three", "two"]
     spec = (await client.get(LEASES, "lock", namespace))["spec"]
@@ -314,10 +315,10 @@ async def test_a_stolen_lease_is_lost(client: Client, namespace: str) -> None:
         await asyncio.sleep(3600)
 
     task = asyncio.create_task(election.run(lead))
-    await asyncio.wait_for(leads.wait(), 10)
+    await asyncio.wait_for(leads.wait(), PATIENCE_S)
     await client.patch(LEASES, "lock", {"spec": {"holderIdentity": "usurper"}}, namespace)
     with pytest.raises(LeadershipLost):
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE_S)
 
 
 async def test_the_server_takes_our_events(client: Client, namespace: str) -> None:
@@ -342,7 +343,7 @@ async def test_a_typed_informer_reads_what_the_real_server_sends(client: Client,
     await client.create(CONFIGMAPS, config_map(namespace, "a", x="1"))
     informer = Informer(client, replace(CONFIGMAPS, type=Strict), namespace)
     task = asyncio.create_task(informer.run())
-    await asyncio.wait_for(informer.synced(), 20)
+    await asyncio.wait_for(informer.synced(), PATIENCE_S)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert [obj.data for obj in informer.all()] == [{"x": "1"}]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.harness.cluster import PATIENCE_S
 from tidegate.kube.workqueue import WorkQueue
 
 
@@ -41,7 +42,7 @@ async def test_a_key_is_in_line_at_most_once() -> None:
         queue.add(key)
     assert len(queue) == 3
     async with working(queue, handle):
-        await asyncio.wait_for(done.wait(), 5)
+        await asyncio.wait_for(done.wait(), PATIENCE_S)
     assert handled == ["a", "b", "last"]
 
 
@@ -62,12 +63,12 @@ async def test_a_key_added_while_in_hand_is_handled_again_but_never_twice_at_onc
 
     queue.add("a")
     async with working(queue, handle, workers=4):
-        await asyncio.wait_for(started.wait(), 5)
+        await asyncio.wait_for(started.wait(), PATIENCE_S)
         queue.add("a")
         queue.add("a")
         assert len(queue) == 0
         go.set()
-        await asyncio.wait_for(again.wait(), 5)
+        await asyncio.wait_for(again.wait(), PATIENCE_S)
     assert count == 2
 
 
@@ -91,7 +92,7 @@ async def test_a_failure_is_retried_ever_later_and_forgotten_after_a_success(
 
     queue.add("a")
     async with working(queue, handle):
-        await asyncio.wait_for(done.wait(), 5)
+        await asyncio.wait_for(done.wait(), PATIENCE_S)
     gaps = [later - sooner for sooner, later in pairwise(times)]
     assert all(gap >= least for gap, least in zip(gaps, (0.02, 0.04, 0.08, 0.15, 0.0, 0.02), strict=True))
     assert gaps[5] < 0.15  # after the success it began at the shortest delay again
@@ -112,7 +113,7 @@ async def test_a_returned_number_asks_for_another_look() -> None:
 
     queue.add("a")
     async with working(queue, handle):
-        await asyncio.wait_for(done.wait(), 5)
+        await asyncio.wait_for(done.wait(), PATIENCE_S)
     assert times[1] - times[0] >= 0.05
 
 
@@ -128,7 +129,7 @@ async def test_of_several_delays_the_shortest_counts() -> None:
     for delay_s in (30.0, 0.01, 60.0):
         queue.add_after("a", delay_s)
     async with working(queue, handle):
-        await asyncio.wait_for(done.wait(), 5)
+        await asyncio.wait_for(done.wait(), PATIENCE_S)
         await asyncio.sleep(0.02)
     assert handled == ["a"]
 
@@ -143,7 +144,7 @@ async def test_a_key_in_hand_when_the_queue_stops_is_first_for_the_next_run() ->
 
     queue.add("a")
     async with working(queue, hang):
-        await asyncio.wait_for(started.wait(), 5)
+        await asyncio.wait_for(started.wait(), PATIENCE_S)
     assert len(queue) == 1
 
 
@@ -177,6 +178,6 @@ def test_every_add_is_followed_by_a_full_handling(adds: list[str], workers: int,
                 queue.add(key)
                 await asyncio.sleep(0)
             if adds:
-                await asyncio.wait_for(empty.wait(), 5)
+                await asyncio.wait_for(empty.wait(), PATIENCE_S)
 
     asyncio.run(story())

@@ -120,6 +120,14 @@ WRONG = [
     Wrong("ResourceFlavor", "spec.overcommit.cpu", "much"),
     Wrong("ResourceFlavor", "spec.nodeLabels", ["gpu"]),
     Wrong("ResourceFlavor", "spec.tolerations[0].effect", "Never"),
+    # A label that no node can have: every application that was granted the flavor was refused for its nodeSelector.
+    Wrong("ResourceFlavor", "spec.nodeLabels", {"a b": "c"}, rule=True),
+    Wrong("ResourceFlavor", "spec.nodeLabels.gpu", "a 100"),
+    Wrong("ResourceFlavor", "spec.tolerations[0].key", "a b"),
+    Wrong("ResourceFlavor", "spec.tolerations[0].value", "any", rule=True),
+    Wrong("ResourceFlavor", "spec.tolerations[0].tolerationSeconds", 5, rule=True),
+    # The server took it, and the operator could not read it: the whole ClusterQueue was left out without a word.
+    Wrong("ClusterQueue", "spec.quotas[0].resources.cpu.nominalQuota", "1e400"),
     Wrong("ResourceFlavor", "spec.tolerations[0]", {"operator": "Equal"}, rule=True),
     Wrong("ClusterQueue", "spec.weight", 0),
     Wrong("ClusterQueue", "spec.weight", "2"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from msgspec import structs
 from tidegate.controller.applications.gated import GatedPods
 from tidegate.controller.applications.objects import Applications
 from tidegate.controller.kinds import Key, name_of
+from tidegate.controller.lowered import Lowered
 from tidegate.controller.seen.workloads import (
     Facts,
     being_let_go,
@@ -28,11 +30,21 @@ from tidegate.model.kinds import Workload
 from tidegate.model.kinds.workload import WorkloadStatus
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import PodFacts, classes_of_pods, let_go, pod_facts, pod_set_of, said_active
+from tidegate.workloads import (
+    LetGo,
+    PodFacts,
+    classes_of_pods,
+    flavors_noted,
+    let_go,
+    pod_facts,
+    pod_set_of,
+    said_active,
+)
 
 _log = logging.getLogger(__name__)
 
 _GRACE_S = 60
+_NOTHING = LetGo(0)
 _REMEMBERED = 50_000
 """Pods whose facts are kept, at least; those of pods that are gone go with the oldest."""
 
@@ -61,6 +73,7 @@ class Looking:
         """By uid."""
         self._told: dict[Key, tuple[Object, Facts]] = {}
         """What a Workload's application said when it was last looked at."""
+        self._lowered = Lowered(clock)
 
     def workload(self, key: Key) -> Workload | None:
         """As it is when everything that was decided is written; None where there is none that can be read."""
@@ -88,6 +101,7 @@ class Looking:
         if workload is not None:
             return self._seen(workload, self.going.get(key))
         self._told.pop(key, None)
+        self._lowered.forget(key)
         self.going.pop(key, None)
         return left_over(name_of(key), [self._pod(pod) for pod in self._cache.pods_of(name_of(key))])
 
@@ -107,11 +121,14 @@ class Looking:
         return seen
 
     def deadline(self, key: Key) -> int | None:
-        """When it is not let run any longer. A kind that keeps such a limit itself gets the time to do so."""
+        """When it is to be looked at though nothing happened: it is not let run any longer, or nothing that was let go
+        before can come any more."""
         workload = self.workload(key)
-        return None if workload is None else self._deadline(workload)
+        moments = () if workload is None else (self._deadline(workload), self._lowered.until(key))
+        return min((at for at in moments if at is not None), default=None)
 
     def _deadline(self, workload: Workload) -> int | None:
+        """When it is not let run any longer. A kind that keeps such a limit itself gets the time to do so."""
         at = ends_by(workload)
         if at is None or holds(workload, "Finished"):
             return None
@@ -146,6 +163,7 @@ class Looking:
             priority=facts.priority,
             missing_class=facts.missing_class or next(missing, ""),
             pods=self._told_apart(*found, pods),
+            active=self._lowered.beside((workload.metadata.namespace, workload.metadata.name), told.active),
         )
 
     def _application(self, workload: Workload, followed: Followed, obj: Object) -> Facts:
@@ -161,8 +179,24 @@ class Looking:
                 let_go=let_go(entry, obj, referred=referred, kinds=kinds),
                 active=said_active(entry, obj, referred=referred, kinds=kinds),
             )
+            self._compare(key, followed, known, (obj, said))
             known = self._told[key] = (obj, said)
         return known[1]
+
+    def _compare(
+        self, key: Key, followed: Followed, before: tuple[Object, Facts] | None, after: tuple[Object, Facts]
+    ) -> None:
+        """Whether it may make less than when it was last looked at, or its controller has heard of that."""
+        (obj, said), may = after, after[1].let_go
+        if before is None or said.outcome is not None or before[0]["metadata"]["uid"] != obj["metadata"]["uid"]:
+            self._lowered.forget(key)
+            return
+        if not followed.entry.through:
+            self._lowered.heard(key, obj)
+        was = before[1].let_go
+        if any(each.count > may.get(name, _NOTHING).count for name, each in was.items()):
+            pods = self._told_apart(followed, obj, self._cache.pods_of(name_of(key)))
+            self._lowered.lowered(key, obj, was, Counter(pod.pod_set for pod in pods if pod.present))
 
     def _pod(self, pod: Object) -> PodFacts:
         uid = str(pod["metadata"].get("uid"))
@@ -174,7 +208,8 @@ class Looking:
         return known[1]
 
     def _told_apart(self, followed: Followed, obj: Object, pods: list[Object]) -> tuple[PodFacts, ...]:
-        """Pods that could not be marked are known by their labels."""
+        """Pods that could not be marked are known by their labels, and their flavor by what is noted on their maker:
+        they take its room until they are gone, whatever is granted by then."""
         facts = tuple(self._pod(pod) for pod in pods)
         if followed.entry.refers is None or all(fact.pod_set for fact in facts):
             return facts
@@ -182,9 +217,11 @@ class Looking:
             shapes = podsets(followed.entry, obj, referred=followed.referred_by(obj), find=self._cache.kinds.find)
         except JobError:
             return facts
+        flavors = flavors_noted(obj)
+        sets = (fact.pod_set or pod_set_of(shapes, pod) for fact, pod in zip(facts, pods, strict=True))
         return tuple(
-            fact if fact.pod_set else replace(fact, pod_set=pod_set_of(shapes, pod))
-            for fact, pod in zip(facts, pods, strict=True)
+            replace(fact, pod_set=pod_set, flavor=fact.flavor or flavors.get(pod_set, ""))
+            for fact, pod_set in zip(facts, sets, strict=True)
         )
 
 

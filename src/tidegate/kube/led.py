@@ -13,6 +13,8 @@ from tidegate.kube.leases import LeaderElection
 from tidegate.kube.wire import Request, Response, Transport
 
 _WRITES = ("POST", "PUT", "PATCH", "DELETE")
+_BARE = b'{"apiVersion":"v1","kind":"DeleteOptions"}'
+"""What a deletion is sent with that says nothing: without a body it could not be held back any more."""
 _UNWELL = 500
 """A server that says so or worse may still do what it was asked for."""
 
@@ -30,7 +32,7 @@ class LedWire:
         if not self._is_leader():
             raise ConnectionAbortedError("the lease is over, and nothing is written without it")
         within = f"{self._election.terms.answer_within_s * 1000:.0f}ms"
-        led = replace(request, query={**request.query, "timeout": within}, still=self._is_leader)
+        led = replace(_with_body(request), query={**request.query, "timeout": within}, still=self._is_leader)
         is_over = False
         try:
             response = await self._wire.send(led)
@@ -45,3 +47,9 @@ class LedWire:
 
     async def close(self) -> None:
         await self._wire.close()
+
+
+def _with_body(request: Request) -> Request:
+    if request.body or request.method != "DELETE":
+        return request
+    return replace(request, body=_BARE, headers={**request.headers, "content-type": "application/json"})

@@ -26,7 +26,7 @@ _BYTES = ("memory", "storage", "ephemeral-storage")
 
 AMOUNT_SCHEMA: dict[str, Any] = {
     "x-kubernetes-int-or-string": True,
-    "pattern": r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3}|[numkMGTPE]|[KMGTPE]i)?$",
+    "pattern": r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2}|[numkMGTPE]|[KMGTPE]i)?$",
     "minimum": 0,
     "maxLength": 32,
 }

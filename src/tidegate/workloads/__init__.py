@@ -13,7 +13,7 @@ from tidegate.workloads.changes import marked_as, remembering, restored, unmarke
 from tidegate.workloads.defaults import PodDefaults, pod_defaults
 from tidegate.workloads.describe import classes_of_pods, describe, ended_pods, group_of, is_run_here, with_live
 from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
-from tidegate.workloads.let_go import LetGo, Written, granted_to, let_go, said_active, written_into
+from tidegate.workloads.let_go import LetGo, Written, flavors_noted, granted_to, let_go, said_active, written_into
 from tidegate.workloads.names import (
     FLAVOR,
     GATE,
@@ -51,6 +51,7 @@ __all__ = [
     "classes_of_pods",
     "describe",
     "ended_pods",
+    "flavors_noted",
     "gated",
     "granted_to",
     "group_of",

@@ -119,6 +119,15 @@ def remembering(obj: Obj, before: Obj) -> Obj:
     return kept
 
 
+def noted_as(obj: Obj, other: Obj) -> Obj:
+    """With the notes that another form of it has. What was written into it stays, and so does the memory of that."""
+    there, notes = _annotations(obj), _annotations(other)
+    others = {key: value for key, value in there.items() if key not in _NOTES or key == BEFORE}
+    kept = {key: notes[key] for key in _NOTES if key in notes and key != BEFORE}
+    noted: Obj = put(obj, _ANNOTATIONS, others | kept)
+    return noted
+
+
 def _annotations(obj: Obj) -> Mapping[str, Any]:
     found = peek(obj, _ANNOTATIONS)
     return found if isinstance(found, Mapping) else {}

@@ -66,7 +66,7 @@ class Written:
     tolerations: tuple[Mapping[str, Any], ...] = ()
     tells: bool = True
     """Whether it would tell a flavor if there were one. The pods of kinds whose size is not written into them may wait
-    behind gates, and their template tells none."""
+    behind gates, and their template tells none; nor did earlier versions note those of pods described elsewhere."""
 
 
 def written_into(
@@ -76,10 +76,14 @@ def written_into(
     if is_suspended(entry, obj):
         return {}
     own = restored(obj)
+    shapes = _shapes(entry, obj, referred, kinds)
+    # Of pods that another object describes no more than their flavor is known, and no more is needed: what was written
+    # for them is not touched while they run.
     return {
-        shape.name: _written(obj, own, shape, shape.place)
-        for shape in _shapes(entry, obj, referred, kinds)
-        if shape.place is not None
+        shape.name: Written(flavor=_flavor(obj, shape), tells=False)
+        if shape.place is None
+        else _written(obj, own, shape, shape.place)
+        for shape in shapes
     }
 
 
@@ -108,9 +112,19 @@ def _shapes(entry: JobKind, obj: Obj, referred: Obj | None, kinds: Kinds | None)
 
 
 def _flavor(obj: Obj, shape: PodSetShape) -> str:
-    """As it was written into its pods' template."""
-    marks = inside(obj, shape.place.annotations) if shape.place is not None else {}
-    return str(marks.get(FLAVOR) or "")
+    """As it was written into its pods' template, or noted where another object has that."""
+    if shape.place is None:
+        return flavors_noted(obj).get(shape.name, "")
+    return str(inside(obj, shape.place.annotations).get(FLAVOR) or "")
+
+
+def flavors_noted(obj: Obj) -> dict[str, str]:
+    """By pod set: of which flavor the pods are that another object describes, until nothing of it runs any more."""
+    try:
+        noted = json.loads(inside(obj, ("metadata", "annotations")).get(FLAVOR) or "{}")
+        return {str(name): str(flavor) for name, flavor in noted.items()}
+    except (ValueError, AttributeError, TypeError):
+        return {}
 
 
 def granted_to(obj: Obj) -> dict[str, int]:

@@ -19,7 +19,7 @@ from tidegate.model.jobs import (
     podsets,
     with_suspend,
 )
-from tidegate.workloads.changes import Draft, restored
+from tidegate.workloads.changes import Draft, noted_as, restored
 from tidegate.workloads.names import FLAVOR, GATE, GRANTED, POD_SET, QUEUE, WORKLOAD
 
 
@@ -49,6 +49,7 @@ def start(
     find = (kinds or builtin()).find
     granted = {name: allowance.count for name, allowance in sorted(allowed.items())}
     notes = {WORKLOAD: workload, GRANTED: json.dumps(granted, separators=(",", ":"))}
+    elsewhere: dict[str, str] = {}
     for shape in podsets(entry, draft.obj, referred=referred, find=find):
         allowance = allowed.get(shape.name)
         if allowance is not None:
@@ -57,15 +58,21 @@ def start(
             whole = shape.resize is not None or allowance.count >= shape.count
             marks = {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor if whole else ""}
             _mark(draft, shape, marks, notes)
+            if shape.place is None and allowance.flavor:
+                elsewhere[shape.name] = allowance.flavor
+    if elsewhere:
+        notes[FLAVOR] = json.dumps(elsewhere, sort_keys=True, separators=(",", ":"))
     started = draft.remember(notes)
     return started if entry.suspend is None else with_suspend(entry, started, False)
 
 
 def next_step(entry: JobKind, obj: Obj, started: Obj) -> Obj:
     """What to write now, on the way to the started application. Where its own operator takes changes only while it is
-    held, it is changed first, and let go by the write after that."""
-    if not is_suspended(entry, obj) or all(rule.overrides is None for rule in entry.pod_sets):
+    held, it is changed first, and let go by the write after that; from then on nothing is but what is noted on it."""
+    if all(rule.overrides is None for rule in entry.pod_sets):
         return started
+    if not is_suspended(entry, obj):
+        return noted_as(obj, started)
     prepared = with_suspend(entry, started, True)
     return started if prepared == obj else prepared
 

@@ -96,6 +96,8 @@ async def test_an_application_without_a_queue_is_taken_with_a_warning(plane: Con
             "there is no Queue defualt in namespace default, so it waits; ",
         ),
         ({"annotations": {"tidegate.dev/min-count": "x"}}, "it cannot be put in line: metadata.annotations"),
+        ({"annotations": {"tidegate.dev/min-count.wroker": "1"}}, "it has no pod set wroker; name one of main"),
+        ({"annotations": {"tidegate.dev/min-count.main": "1"}}, ""),
         (
             {"labels": {"tidegate.dev/priority-class": "hihg"}},
             "there is no PriorityClass hihg, so it waits; ",

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests.harness import Cluster
+from tests.harness.cluster import PATIENCE_S
 from tests.local.agent.node import Node, container
 
 pytestmark = pytest.mark.kube
@@ -84,7 +85,7 @@ def test_a_terminal_has_a_size_and_a_session(cluster: Cluster, node: Node, names
 
     reading = threading.Thread(target=read)
     reading.start()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=PATIENCE_S) == 0
     reading.join(timeout=60)
     os.close(near)
     assert b"/dev/pts/" in said

@@ -17,12 +17,15 @@ from tidegate.controller.namespaces import DEFAULT_QUEUE, Managed
 from tidegate.kube.wire import Object
 from tidegate.model.codec import read
 from tidegate.model.jobs import (
+    MAX_COUNT,
+    MIN_COUNT,
     JobError,
     JobKind,
     Obj,
     inside,
     is_gated,
     merge,
+    podsets,
     put,
     queue_name,
     refusal,
@@ -48,6 +51,7 @@ from tidegate.workloads import (
 )
 
 _MOST_LEVELS = 64
+_OF_A_POD_SET = (f"{MIN_COUNT}.", f"{MAX_COUNT}.")
 _MIRROR = "kubernetes.io/config.mirror"
 """On what a node says of pods that it runs by itself: nobody's to hold."""
 
@@ -142,8 +146,13 @@ class Door:
             return None  # What its pods are another object says.
         try:
             priority = describe(entry, obj, kinds=self._seen.kinds).spec.priority_class_name
+            sets = [each.name for each in podsets(entry, obj, find=self._seen.kinds.find)]
         except JobError as error:
             return f"it cannot be put in line: {error}"
+        for key in inside(obj, ("metadata", "annotations")):
+            named = next((key.removeprefix(each) for each in _OF_A_POD_SET if key.startswith(each)), "")
+            if named and named not in sets:
+                return f"metadata.annotations[{key}]: it has no pod set {named}; name one of {', '.join(sets)}"
         for name in (priority, *classes_of_pods(entry, obj, kinds=self._seen.kinds)):
             if name and self._seen.priority_class(name) is None:
                 return f"there is no PriorityClass {name}, so it waits; create it, or name another"

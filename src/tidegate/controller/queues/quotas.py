@@ -146,10 +146,17 @@ class Quotas:
         kept = {_quota_name(queue) for queue in limited}
         for quota in quotas:
             if quota not in theirs and quota["metadata"]["name"] not in kept:
-                await self._client.delete(RESOURCEQUOTAS, quota["metadata"]["name"], namespace)
+                await self._remove(quota, namespace)
         together = limits_together([_limits(queue) for queue in queues])
         for queue in limited:
             await self._to_quota(queue, together, quotas)
+
+    async def _remove(self, quota: Object, namespace: str) -> None:
+        """The very one that was looked at, as it was then: people may have made it theirs since."""
+        meta = quota["metadata"]
+        await self._client.delete(
+            RESOURCEQUOTAS, meta["name"], namespace, uid=meta["uid"], resource_version=meta["resourceVersion"]
+        )
 
     async def _to_quota(self, queue: Object, limits: dict[str, str], quotas: list[Object]) -> None:
         """(b): the ResourceQuota of a Queue's limits."""

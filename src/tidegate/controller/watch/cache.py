@@ -147,7 +147,7 @@ class Cache:
 
     async def run(self) -> None:
         fixed: list[Informer[Any]] = [
-            self._workloads, self.queues, self.cluster_queues, self.flavors, self.nodes, self.namespaces, self._pods,
+            self._workloads, self.queues, self.cluster_queues, self.flavors, self.nodes, self.namespaces,
             self.priority_classes, self.resource_quotas, self.limit_ranges, self.runtime_classes, self._definitions,
         ]  # fmt: skip
         async with asyncio.TaskGroup() as group:
@@ -158,6 +158,10 @@ class Cache:
             while True:
                 self._new_kinds.clear()
                 await self._follow_applications(group)
+                if not self._complete.is_set():
+                    # Pods come last: all that an application made before it said that it may make less are there then.
+                    group.create_task(self._pods.run())
+                    await self._pods.synced()
                 self._complete.set()
                 # Servers tell of a definition before they list what it defines.
                 with contextlib.suppress(TimeoutError):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from tidegate.model.kinds.shape import AGE, Definition, Kind, Rule, Shape
+from tidegate.model.kinds.shape import AGE, LABEL_KEY, LABEL_KEY_OR_NONE, Definition, Kind, LabelValue, Rule, Shape
 from tidegate.model.ratio import Ratio
 
 
@@ -41,13 +42,25 @@ class Toleration(Shape, frozen=True, kw_only=True):
             "a toleration without key matches every taint; set operator to Exists, or name a key",
             lambda self: bool(self.key) or self.operator is TolerationOperator.EXISTS,
         ),
+        Rule(
+            "!has(self.value) || self.value == '' || self.operator == 'Equal'",
+            "operator Exists matches any value; leave value out, or set operator to Equal",
+            lambda self: not self.value or self.operator is TolerationOperator.EQUAL,
+            ".value",
+        ),
+        Rule(
+            "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
+            "only pods that are put out stay for some time; set effect to NoExecute, or leave tolerationSeconds out",
+            lambda self: self.toleration_seconds is None or self.effect is TaintEffect.NO_EXECUTE,
+            ".tolerationSeconds",
+        ),
     )
 
-    key: Annotated[str, Meta(max_length=316)] = ""
+    key: Annotated[str, Meta(max_length=316, pattern=LABEL_KEY_OR_NONE)] = ""
     """The taint's key. Without it every taint is tolerated."""
     operator: TolerationOperator = TolerationOperator.EQUAL
     """How `value` is compared."""
-    value: Annotated[str, Meta(max_length=63)] = ""
+    value: LabelValue = ""
     """The taint's value, for operator `Equal`."""
     effect: TaintEffect | None = None
     """The taint's effect. Without it every effect is tolerated."""
@@ -58,7 +71,16 @@ class Toleration(Shape, frozen=True, kw_only=True):
 class ResourceFlavorSpec(Shape, frozen=True, kw_only=True):
     """Which nodes are of this flavor, and how far they are filled."""
 
-    node_labels: Annotated[Mapping[str, str], Meta(max_length=32)] = {}
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            f"!has(self.nodeLabels) || self.nodeLabels.all(key, key.matches('{LABEL_KEY}'))",
+            "no node can have such a label; write keys like gpu or example.com/pool",
+            lambda self: all(re.fullmatch(LABEL_KEY, key) for key in self.node_labels),
+            ".nodeLabels",
+        ),
+    )
+
+    node_labels: Annotated[Mapping[str, LabelValue], Meta(max_length=32)] = {}
     """Nodes with all of these labels are of this flavor. Pods granted it get them as `nodeSelector`."""
     tolerations: Annotated[tuple[Toleration, ...], Meta(max_length=32)] = ()
     """Pods granted this flavor get these tolerations."""

@@ -28,17 +28,23 @@ LONGEST_MESSAGE = 32768
 
 DNS_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
+LABEL_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+LABEL_KEY_OR_NONE = f"^({LABEL_KEY[1:-1]})?$"
 WORD = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 
 SPELLING = {
     DNS_NAME: "a name; use lower-case letters, digits, dashes and dots, with a letter or digit at each end",
     DNS_LABEL: "a name; use lower-case letters, digits and dashes, with a letter or digit at each end",
+    LABEL_VALUE: "a label's value; use letters, digits, dashes, underscores and dots, a letter or digit at each end",
+    LABEL_KEY_OR_NONE: "a label's key; write it like gpu or example.com/pool",
     WORD: "a word; use letters and digits without spaces, and begin with a letter",
 }
 """What text of a certain pattern is called, and how to write it."""
 
 ObjectName = Annotated[str, Meta(min_length=1, max_length=253, pattern=DNS_NAME)]
 PodSetName = Annotated[str, Meta(min_length=1, max_length=63, pattern=DNS_LABEL)]
+LabelValue = Annotated[str, Meta(max_length=63, pattern=LABEL_VALUE)]
 Text = Annotated[str, Meta(max_length=LONGEST_MESSAGE)]
 Count = Annotated[int, Meta(ge=0, le=MOST_PODS)]
 Total = Annotated[int, Meta(ge=0)]

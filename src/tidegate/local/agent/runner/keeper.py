@@ -18,21 +18,18 @@ import time
 from typing import Any
 
 from tidegate.local.agent.runner import init, linux, records
+from tidegate.local.agent.runner.askers import Askers
 from tidegate.local.agent.runner.container import Container
 from tidegate.local.agent.runner.logfile import LogFile
 
-_LINE_MOST = 4 << 20
 _PIPE_READ = 65536
 
 
 class Keeper:
     def __init__(self, listener: socket.socket, *, namespaces: bool) -> None:
-        self._listener = listener
         self._namespaces = namespaces
         self._poll = select.poll()
-        self._clients: dict[int, tuple[socket.socket, bytes]] = {}
-        self._fds: dict[int, list[int]] = {}
-        self._watchers: set[int] = set()
+        self._askers = Askers(listener, self._poll, self._left)
         self._containers: dict[str, Container] = {}
         self._execs: dict[int, tuple[int, str]] = {}
         self._exec_count = 0
@@ -46,7 +43,6 @@ class Keeper:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
         self._poll.register(wake, select.POLLIN)
-        self._poll.register(self._listener, select.POLLIN)
         while not (self._closing and not self._containers):
             for fd, _ in self._poll.poll(self._patience_ms()):
                 if fd == wake:
@@ -61,13 +57,14 @@ class Keeper:
         return max(0, int((min(times) - time.monotonic()) * 1000) + 1) if times else None
 
     def _dispatch(self, fd: int) -> None:
-        if fd == self._listener.fileno():
-            client, _ = self._listener.accept()
-            self._clients[client.fileno()] = (client, b"")
-            self._poll.register(client, select.POLLIN)
+        if self._askers.is_door(fd):
+            self._askers.let_in()
             return
-        if fd in self._clients:
-            self._hear(fd)
+        if fd in self._askers:
+            request = self._askers.hear(fd)
+            answer = None if request is None else self._answer(fd, request)
+            if answer is not None:
+                self._askers.say(fd, answer)
             return
         for each in self._containers.values():
             if fd in each.pipes:
@@ -79,41 +76,12 @@ class Keeper:
 
     # The agent's side.
 
-    def _hear(self, fd: int) -> None:
-        client, held = self._clients[fd]
-        try:
-            piece, fds, _, _ = socket.recv_fds(client, _PIPE_READ, 3)
-        except OSError:
-            piece, fds = b"", []
-        self._fds.setdefault(fd, []).extend(fds)
-        held += piece
-        if not piece or len(held) > _LINE_MOST:
-            self._hang_up(fd)
-            return
-        line, newline, rest = held.partition(b"\n")
-        self._clients[fd] = (client, rest if newline else held)
-        if newline:
-            answer = self._answer(fd, json.loads(line))
-            if answer is not None:
-                self._say(fd, answer)
-
-    def _say(self, fd: int, answer: dict[str, Any]) -> None:
-        try:
-            self._clients[fd][0].sendall(json.dumps(answer).encode() + b"\n")
-        except OSError:
-            self._hang_up(fd)
-
-    def _hang_up(self, fd: int) -> None:
-        client, _ = self._clients.pop(fd)
-        self._watchers.discard(fd)
-        for left in self._fds.pop(fd, []):
-            os.close(left)
+    def _left(self, fd: int) -> None:
+        """What it had started and waited for ends with it."""
         for number, (asker, container) in list(self._execs.items()):
             if asker == fd:
                 del self._execs[number]
                 self._tell(container, {"do": "end exec", "exec": number})
-        self._poll.unregister(fd)
-        client.close()
 
     def _answer(self, fd: int, request: dict[str, Any]) -> dict[str, Any] | None:
         """The reply to one request, or None when it comes later (exec) or again and again (watch)."""
@@ -125,7 +93,7 @@ class Keeper:
             case "stop":
                 self._stop(request["container"], request["grace_s"])
             case "watch":
-                self._watchers.add(fd)
+                self._askers.watch(fd)
                 return self._state()
             case "exec":
                 return self._exec(fd, request)
@@ -135,10 +103,6 @@ class Keeper:
 
     def _state(self) -> dict[str, Any]:
         return {"running": [each.record for each in self._containers.values()]}
-
-    def _publish(self) -> None:
-        for fd in list(self._watchers):
-            self._say(fd, self._state())
 
     # Containers.
 
@@ -183,9 +147,7 @@ class Keeper:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        self._listener.close()
-        for client, _ in self._clients.values():
-            client.close()
+        self._askers.forget()
         for each in self._containers.values():
             each.control.close()
             for fd in set(each.pipes) - keep:
@@ -225,7 +187,7 @@ class Keeper:
         self._exec_count += 1
         number = self._exec_count
         command = {"do": "exec", "exec": number, "argv": request["argv"], "tty": request.get("tty", False)}
-        fds = self._fds.pop(fd, [])
+        fds = self._askers.descriptors(fd)
         told = len(fds) == 3 and self._tell(request["container"], command, fds)
         for left in fds:
             os.close(left)
@@ -247,8 +209,7 @@ class Keeper:
         news = json.loads(message)
         if "exec" in news:
             asker, _ = self._execs.pop(news["exec"], (-1, ""))
-            if asker in self._clients:
-                self._say(asker, {"code": news["code"]})
+            self._askers.say(asker, {"code": news["code"]})
         elif "running" in news:
             each.record |= {"state": "running", "started": time.time(), "pid": each.pid}
             each.record |= {"ticks": linux.start_ticks(each.pid)}
@@ -259,10 +220,8 @@ class Keeper:
 
     def _write(self, each: Container) -> None:
         records.write(records.path_of(each.record["container"], each.record["attempt"]), each.record)
-        starter = self._starts.pop(each.record["container"], -1)
-        if starter in self._clients:
-            self._say(starter, {"ok": True})
-        self._publish()
+        self._askers.say(self._starts.pop(each.record["container"], -1), {"ok": True})
+        self._askers.publish(self._state())
 
     def _read_pipe(self, each: Container, fd: int) -> bool:
         """Moves one piece into the log; false at the end of what can be read now."""
@@ -301,8 +260,7 @@ class Keeper:
             os.close(fd)
         for number in [n for n, (_, container) in self._execs.items() if container == each.record["container"]]:
             asker, _ = self._execs.pop(number)
-            if asker in self._clients:
-                self._say(asker, {"code": 137})
+            self._askers.say(asker, {"code": 137})
         each.control.close()
         each.record |= {"state": "exited", "finished": time.time(), "code": 128 - code if code < 0 else code}
         if each.ran_out_of_memory():

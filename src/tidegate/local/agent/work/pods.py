@@ -17,12 +17,9 @@ from tidegate.kube.events import EventRecorder
 from tidegate.kube.resources import PODS
 from tidegate.local.agent.cgroups import Cgroups
 from tidegate.local.agent.pod.decide import decide
-from tidegate.local.agent.pod.facts import Attempt, Decision, Facts, Obstacle, Start, Stop
-from tidegate.local.agent.sandbox.environment import Place
-from tidegate.local.agent.sandbox.names import hostname_of
-from tidegate.local.agent.sandbox.objects import ApiObjects, Awaited, ServiceAccountTokens
-from tidegate.local.agent.sandbox.problems import Missing, Unrunnable
-from tidegate.local.agent.sandbox.volumes import fill, has_changing_files, memory_volumes
+from tidegate.local.agent.pod.facts import Attempt, Decision, Facts, Obstacle, Stop
+from tidegate.local.agent.sandbox.problems import Unrunnable
+from tidegate.local.agent.sandbox.volumes import has_changing_files
 from tidegate.local.agent.settings import Settings
 from tidegate.local.agent.work.checks import Target
 from tidegate.local.agent.work.ending import Ending
@@ -31,6 +28,7 @@ from tidegate.local.agent.work.prepare import Preparer
 from tidegate.local.agent.work.probes import Probing, known_health
 from tidegate.local.agent.work.processes import RunnerError, sweep
 from tidegate.local.agent.work.report import overlaid, report
+from tidegate.local.agent.work.starting import REFRESH_S, Starting, containers_of
 from tidegate.local.agent.work.stopping import stop
 from tidegate.local.agent.work.surroundings import Surroundings
 
@@ -38,7 +36,6 @@ Spec = Mapping[str, Any]
 
 _log = logging.getLogger(__name__)
 
-_REFRESH_S = 60.0
 _RETRY_S = 3.0
 
 
@@ -53,12 +50,11 @@ class Pods:
         self._settings = settings
         self._preparer = preparer
         self._around = around
-        self._cgroups = cgroups
         self._events = events
         self._wake = wake
-        self._objects = ApiObjects(client)
-        self._tokens = ServiceAccountTokens(client)
-        self._awaited = Awaited(client)
+        self._starting = Starting(
+            client, settings.node_name, preparer, around, cgroups=cgroups, say=self._say, wake=wake
+        )
         self._ending = Ending(client, self._forget, cgroups)
         self._pods: dict[str, Spec] = {}
         self.works: dict[str, Work] = {}
@@ -69,7 +65,7 @@ class Pods:
             self.works[work.uid] = work
             self._around.keep(work)
             if work.runner.alive():
-                self._watch(work)
+                self._starting.watch(work)
 
     def observe(self, old: Spec | None, new: Spec | None) -> None:
         """A change from the API server."""
@@ -92,12 +88,11 @@ class Pods:
     def _forget(self, uid: str) -> None:
         """A pod needs nothing of the node any more."""
         self._around.release(uid)
-        self._awaited.forget(uid)
-        self._tokens.forget(uid)
+        self._starting.forget(uid)
 
     async def close(self, *, stop_pods: bool) -> None:
         """Ends the agent's part; pods go on, unless they are to be stopped."""
-        self._awaited.close()
+        self._starting.close()
         for work in self.works.values():
             work.cancel()
         if stop_pods:
@@ -127,7 +122,7 @@ class Pods:
         if work.held_up:
             waits.append(_RETRY_S)
         if has_changing_files(pod):
-            waits.append(max(0.0, work.filled_at + _REFRESH_S - now))
+            waits.append(max(0.0, work.filled_at + REFRESH_S - now))
         return min(waits, default=None)
 
     async def _abandon(self, work: Work) -> float | None:
@@ -145,21 +140,17 @@ class Pods:
         self.works[work.uid] = work
         return work
 
-    def _watch(self, work: Work) -> None:
-        if work.watch is None or work.watch.done():
-            work.watch = asyncio.create_task(work.runner.watch(lambda: self._wake(work.uid)))
-
-    # Deciding and starting.
+    # Deciding.
 
     async def _proceed(self, pod: Spec, work: Work, now: float) -> Decision:
         """Decides, starts what is to be started, and decides again on what came of it."""
         work.obstacles, work.held_up = {}, False
         if work.lost():
             sweep(work.uid)
-        obstacle = None if _ended(pod) or work.closed else await self._fill(pod, work, now)
+        obstacle = None if _ended(pod) or work.closed else await self._starting.fill(pod, work, now)
         decision = self._decide(pod, work, obstacle, now)
         for start in decision.start:
-            await self._start(pod, work, start)
+            await self._starting.start(pod, work, start)
         return self._decide(pod, work, obstacle, time.time()) if decision.start else decision
 
     def _decide(self, pod: Spec, work: Work, obstacle: Obstacle | None, now: float) -> Decision:
@@ -179,7 +170,7 @@ class Pods:
     def _image_ids(self, pod: Spec) -> dict[str, str]:
         """The catalogue entry of each container; a container of an unknown image becomes an obstacle elsewhere."""
         found = {}
-        for container in _containers(pod):
+        for container in containers_of(pod):
             try:
                 found[container["name"]] = (
                     f"catalogue://{self._preparer.catalogue.find(container.get('image', '')).name}"
@@ -188,68 +179,11 @@ class Pods:
                 found[container["name"]] = ""
         return found
 
-    async def _fill(self, pod: Spec, work: Work, now: float) -> Obstacle | None:
-        """Makes the pod's volumes, or brings them up to date; what stands in the way is for its status."""
-        if work.filled_at and not (has_changing_files(pod) and now >= work.filled_at + _REFRESH_S):
-            return None
-        try:
-            await fill(self._place(pod, work), work.folder / "volumes", self._objects, self._tokens)
-            self._around.write_names(pod, work)
-        except Unrunnable as problem:
-            if work.filled_at:
-                return None  # It runs with what it has.
-            self._hold_up(pod, work, problem, "FailedMount")
-            return Obstacle("ContainerCreating", problem.message)
-        work.filled_at = now
-        return None
-
-    def _hold_up(self, pod: Spec, work: Work, problem: Exception, event: str) -> None:
-        """Something is in the way: tells people, and comes back when it may have gone."""
-        work.held_up = True
-        if isinstance(problem, Missing):
-            self._awaited.wait(problem, work.uid, self._wake)
-        self._say(pod, work, event, str(problem))
-
     def _say(self, pod: Spec, work: Work, reason: str, text: str, *, warning: bool = True) -> None:
         """An event, once for each different text: the pod is looked at far more often than something happens."""
         if (reason, text) not in work.told:
             work.told.add((reason, text))
             self._events.record(PODS, pod, reason, text, type="Warning" if warning else "Normal")
-
-    def _place(self, pod: Spec, work: Work) -> Place:
-        address = work.address
-        return Place(pod, address, self._around.host_ip, self._settings.node_name, self._around.allocatable)
-
-    async def _start(self, pod: Spec, work: Work, start: Start) -> None:
-        """Starts one attempt, or says why it cannot be."""
-        container = next(each for each in _containers(pod) if each["name"] == start.container)
-        try:
-            group = self._cgroups.group_for(work.uid, container, start.attempt)
-            given = self._around.variables(pod, container)
-            place = self._place(pod, work)
-            launch = await self._preparer.launch(
-                container, start.attempt, place, work.folder, given=given, cgroup=group
-            )
-            await self._ensure_runner(pod, work)
-            await work.runner.start(start.container, start.attempt, launch, {"step": start.step})
-        except Unrunnable as problem:
-            work.obstacles[start.container] = Obstacle(problem.reason, problem.message)
-            self._hold_up(pod, work, problem, "Failed")
-        except (RunnerError, OSError) as problem:
-            work.obstacles[start.container] = Obstacle("CreateContainerError", str(problem))
-            self._hold_up(pod, work, problem, "FailedCreatePodSandBox")
-        else:
-            self._say(pod, work, "Started", f"Started container {start.container}", warning=False)
-
-    async def _ensure_runner(self, pod: Spec, work: Work) -> None:
-        if work.runner.alive():
-            return
-        namespaces = self._preparer.namespaces
-        volumes = memory_volumes(pod, work.folder / "volumes") if namespaces else []
-        sandbox = {"namespaces": namespaces, "hostname": hostname_of(pod), "tmpfs": volumes}
-        sandbox["network"] = self._around.network_for(pod, work.address)
-        await work.runner.ensure(sandbox)
-        self._watch(work)
 
     # Watching and stopping.
 
@@ -260,7 +194,7 @@ class Pods:
             if last.state != "running" or last.number != probing.attempt or _ended(pod):
                 probing.stop()
                 del work.probes[name]
-        for container in _containers(pod):
+        for container in containers_of(pod):
             name = container["name"]
             if name in work.probes or not attempts.get(name) or attempts[name][-1].state != "running" or _ended(pod):
                 continue
@@ -280,7 +214,7 @@ class Pods:
             work.stops[key] = (deadline, asyncio.create_task(self._stop(pod, work, each)))
 
     async def _stop(self, pod: Spec, work: Work, each: Stop) -> None:
-        container = next(found for found in _containers(pod) if found["name"] == each.container)
+        container = next(found for found in containers_of(pod) if found["name"] == each.container)
         self._say(pod, work, "Killing", f"Stopping container {each.container}: {each.why}", warning=False)
         try:
             hooks = self._preparer.catalogue.find(container.get("image", "")).hooks
@@ -292,10 +226,6 @@ class Pods:
         except RunnerError as error:
             _log.debug("container %s of pod %s was gone before it was stopped: %s", each.container, work.uid, error)
         self._wake(work.uid)
-
-
-def _containers(pod: Spec) -> list[Spec]:
-    return [*(pod["spec"].get("initContainers") or []), *pod["spec"]["containers"]]
 
 
 def _ended(pod: Spec) -> bool:
