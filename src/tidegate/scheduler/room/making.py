@@ -46,6 +46,8 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: Rights) -> bool:
     gave theirs: then others come before those, and in the end its own may be enough alone."""
     for _ in range(_MOST_WAYS):
         taken = _taken_of_what_lacks(ask, draft, placement, rights)
+        if taken is None and not rights.widened:
+            return False  # It is the same without what its own would entitle it to.
         if taken is None:
             break
         spared = len(rights.spared)

@@ -44,6 +44,8 @@ class Rights:
         """Where room lacks now."""
         self.widens = True
         """Whether what is taken near the asker may entitle it to more of others."""
+        self.widened = False
+        """Whether anything was."""
         self.spared: set[tuple[Holding, bool]] = set()
         """From whom nothing is taken (or not their floor), since the asker would not be entitled to it in the end."""
         self.path = set(ask.queue.path)
@@ -57,6 +59,7 @@ class Rights:
         are entitled to more of others."""
         queue = taken.holding.queue
         if self.widens and queue is not None and any(node in self.path for node in queue.path[:-1]):
+            self.widened = True
             self.look()
 
     def look(self) -> None:

@@ -74,8 +74,10 @@ class Victims:
             yield from there if spared is None else takewhile(lambda one: one.workload.priority < spared, there)
             return
         above: dict[int, list[TreeNode]] = {}
-        for child in self.rights.below(node):
-            above.setdefault(self.rights.above(child, floors), []).append(child)
+        has_surplus = self.draft.books.has_surplus
+        for child in self.rights.below(node) if floors or has_surplus(node) else ():
+            if floors or has_surplus(child):
+                above.setdefault(self.rights.above(child, floors), []).append(child)
         for _, equals in sorted(above.items(), reverse=True):
             each = [self._candidates(child, floors=floors) for child in equals]
             yield from merge(*each, key=_weight, reverse=True)
