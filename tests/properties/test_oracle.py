@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from random import Random
 
-import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -77,6 +76,7 @@ def amounts_of(flavored: Flavored) -> Amounts:
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.integers(0, 2**32))
+@example(12061)  # What a neighbour took of their guarantee had one choose another flavor, and it was weighed as before.
 @example(1831521)  # A floor that its Queue's limit shut out, with a choice of flavors, stood for its ClusterQueue.
 def test_what_is_deserved_is_what_handing_out_by_the_book_gives(seed: int) -> None:
     world = worlds(Random(seed))
@@ -85,15 +85,6 @@ def test_what_is_deserved_is_what_handing_out_by_the_book_gives(seed: int) -> No
     assume(not by_the_book.looked_past)
     standings = plan(world.snapshot(), 0).standings
     assert {name: amounts_of(one.deserved) for name, one in standings.items()} == amounts, seed
-
-
-@pytest.mark.xfail(
-    strict=True, reason="who has a choice of flavors is found not to fit at its turn only; not mended yet"
-)
-def test_a_world_that_is_not_by_the_book() -> None:
-    world = worlds(Random(12061))
-    standings = plan(world.snapshot(), 0).standings
-    assert {name: amounts_of(one.deserved) for name, one in standings.items()} == HandingOut(world.snapshot()).all()
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -19,7 +19,7 @@ from tidegate.scheduler.line.fit import place
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
-from tidegate.scheduler.room.beginning import Beginning, is_left_below_its_due
+from tidegate.scheduler.room.beginning import Beginning, lost_and_wronged_others
 from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft, Taken
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
@@ -91,26 +91,18 @@ class Cycle:
         beginning = Beginning(self.draft)
         self._settle()
         for _ in range(_MOST_DRAFTS):
-            lost = self._lost_and_wronged_others()
+            lost = lost_and_wronged_others(self.draft, self._given)
             if not lost:
                 break
             self._begin_again(beginning, lost)
             self._settle()
         if left_out := self._left_out:
             self._ask_those_left_out()
-            if self._lost_and_wronged_others():
+            if lost_and_wronged_others(self.draft, self._given):
                 self._begin_again(beginning, left_out)
                 self._settle()
                 for holding in left_out.values():
                     self._line_up(holding)
-
-    def _lost_and_wronged_others(self) -> dict[str, Holding]:
-        """Those who got something and lost it again, if others gave for them, or are left below what they deserve."""
-        if not self.draft.taken:
-            return {}
-        lost = {name: one for name, one in self._given.items() if not (one.gained or (one.new and one.admitted))}
-        for_nobody = any(self.draft.taken_for(name) for name in lost if name not in self.draft.gave_way)
-        return lost if for_nobody or (lost and is_left_below_its_due(self.draft)) else {}
 
     def _ask_those_left_out(self) -> None:
         self._release()
@@ -163,7 +155,7 @@ class Cycle:
                 self._give_back_before_more_than_deserved(ask)
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
-            elif not self._withdrawn.is_in_vain(ask.name) and (placement := make_room(ask, self.draft, self.empty)):
+            elif not self._withdrawn.is_in_vain(ask.name) and (placement := self._make_room(ask)):
                 self.grant(ask, placement, held=True)
             else:
                 for holding, floor in self.draft.in_vain.items():
@@ -174,6 +166,12 @@ class Cycle:
                     self._step_aside(holding)
                 self.draft.returned.clear()
                 self.draft.in_vain.clear()
+
+    def _make_room(self, ask: Ask) -> Placement | None:
+        before = self.draft.moves
+        placement = make_room(ask, self.draft, self.empty)
+        self._unrest.took |= placement is not None and self.draft.moves > before
+        return placement
 
     def _give_back_before_more_than_deserved(self, ask: Ask) -> None:
         """Before a node for which others gave is given more than it deserves, they get back what they can."""

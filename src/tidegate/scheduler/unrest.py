@@ -22,8 +22,9 @@ class Unrest:
         self._line = line
         self._granted: set[TreeNode] = set()
         self._grown: set[TreeNode] = set()
-        self._taken = len(draft.taken)
         self.somebody_waits = False
+        self.took = False
+        """Whether something was taken for somebody."""
         self.withdrew = False
         """Whether somebody lost again what others had given for it."""
         draft.awaits_leaving.clear()
@@ -40,7 +41,7 @@ class Unrest:
         for theirs again."""
         if not (self.somebody_waits or somebody_gave):
             return False
-        if self.withdrew or len(self._draft.taken) > self._taken:
+        if self.withdrew or self.took:
             return True
         if not all(self._draft.ledger.fits(*wanted, held=True) for wanted in self._draft.awaits_leaving.values()):
             return True

@@ -9,6 +9,7 @@ so there are few of them, and what was found out below a node under one ceiling 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from operator import sub
 
 from tidegate.scheduler.line.asks import Row
 from tidegate.scheduler.tree.cells import Need
@@ -32,7 +33,9 @@ class Ceilings:
         self._sizes: list[list[int]] = [[] for _ in range(width)]
         self._rows = 0
         self._choosy = 0
-        """How many of them have a choice of flavors."""
+        """How many of them have a choice of flavors,"""
+        self._splits = 0
+        """and how many may be of several."""
         self.impatient = 0
         """How many of them are weighed without what they ask for."""
         self._asking = [0] * width
@@ -52,6 +55,7 @@ class Ceilings:
         """Somebody asks for this much (-1: nobody of this row does any more)."""
         self._rows += times
         self._choosy += times if row.only is None else 0
+        self._splits += times if row.only is None and any(part.splits for part in row.kind.parts) else 0
         self.impatient += times if row.kind.impatient else 0
         self._least = self._judged = None
         for axis, amount in row.shape.sizes:
@@ -111,11 +115,17 @@ class Ceilings:
                     ceiling = self._lowered(ceiling, axis, most)
         return ceiling
 
+    def inside(self, node: TreeNode) -> tuple[int, ...]:
+        """By axis the largest size that is asked for and is left of what a node is guaranteed; where pods of an ask may
+        be of several flavors, all that is left."""
+        left = map(sub, node.guarantee, self._ledger.granted[node.index])
+        if self._splits:
+            return tuple(max(0, amount) for amount in left)
+        return tuple(_largest(sizes, amount) for sizes, amount in zip(self._sizes, left, strict=True))
+
     def _lowered(self, ceiling: Ceiling, axis: int, room: int) -> Ceiling:
         """With the largest size of a cell for which there is room."""
-        sizes = self._sizes[axis]
-        fitting = bisect_right(sizes, room)
-        largest = sizes[fitting - 1] if fitting else 0
+        largest = _largest(self._sizes[axis], room)
         return ceiling if largest >= ceiling[axis] else (*ceiling[:axis], largest, *ceiling[axis + 1 :])
 
     def is_tight(self, node: TreeNode) -> bool:
@@ -144,6 +154,12 @@ def _bounds(node: TreeNode) -> list[tuple[int, int]]:
         if len(axes) == 1:
             bounds[axes[0]] = min(limit, bounds.get(axes[0], limit))
     return sorted(bounds.items())
+
+
+def _largest(sizes: list[int], room: int) -> int:
+    """The largest size for which there is room; 0 if there is for none."""
+    fitting = bisect_right(sizes, room)
+    return sizes[fitting - 1] if fitting else 0
 
 
 def under(ceiling: Ceiling, need: Need) -> bool:

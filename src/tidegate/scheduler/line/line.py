@@ -15,6 +15,7 @@ from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.line.asks import Ask, Row, floor_place, growth
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings, under
 from tidegate.scheduler.line.fit import place
+from tidegate.scheduler.line.guarded import Guarded
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.places import Place
 from tidegate.scheduler.line.rows import Rows, order
@@ -55,7 +56,8 @@ class Line:
         self.next = self._turns.next
         self.next_below = self._turns.next_below
         self.changes_below = self._turns.changes_below
-        self.changed = self._turns.changed
+        self._guarded = Guarded(tree, ledger, self._ceilings)
+        self.changed = self._changed_beside if self._guarded else self._turns.changed
         self.is_tight = self._ceilings.is_tight
         self.known_row = self._rows.known
 
@@ -129,6 +131,12 @@ class Line:
                 self._rows.offer(row)
             return
         self._rows.close(row)
+
+    def _changed_beside(self, queue: TreeNode) -> None:
+        """In a Queue, and in those that have a guarantee in common with it."""
+        self._turns.changed(queue)
+        for beside in self._guarded.moved_by(queue):
+            self._turns.changed(beside)
 
     # ── who may not be served ──
 

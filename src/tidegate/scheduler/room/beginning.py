@@ -6,6 +6,8 @@ did not last their Queue held more than it deserves, and they were taken from. T
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.draft import Draft, Pods, Taken
@@ -54,7 +56,20 @@ class Beginning:
             self._draft.books.forget(workload.name)
 
 
-def is_left_below_its_due(draft: Draft) -> bool:
+def lost_and_wronged_others(draft: Draft, given: Mapping[str, Holding]) -> dict[str, Holding]:
+    """Those who were given something and lost it again, if others gave for them, or are left below what they deserve.
+    Who got no more than part of what was taken from them has that."""
+    if not draft.taken:
+        return {}
+    lost = {
+        name: one
+        for name, one in given.items()
+        if name not in draft.gave_way and not (one.gained or (one.new and one.admitted))
+    }
+    return lost if any(map(draft.taken_for, lost)) or (lost and _is_left_below_its_due(draft)) else {}
+
+
+def _is_left_below_its_due(draft: Draft) -> bool:
     """Whether somebody was taken from, as holding more than they deserve, who now hold less."""
     shares, due = draft.ledger.shares, draft.deserved.share
     for taken in draft.taken:

@@ -176,7 +176,9 @@ class Draft:
         name = holding.workload.name
         if name not in self.gave_way:
             return
-        given = [taken for taken in self.taken if taken.holding is holding]
+        given = [taken for taken in self.taken if taken.holding is holding and taken.rule is not Rule.NOT_WANTED]
+        if not given:
+            return
         lost = next((taken for taken in given if taken.needed_by != name), given[0])
         # If it took its own again, that is not lost; but what others gave for it is, to whom its own had been.
         again = lost.needed_by == name
@@ -236,13 +238,26 @@ class Draft:
         """What others gave for the holder of pods that are lost now: all if nothing is left of what this very plan gave
         it, else as much as was lost of what it was taken for. Who takes what they gave themselves comes first."""
         given = self.taken_for(holding.workload.name)
-        if given and holding.admitted and holding.gained:
+        if given and holding.admitted and holding.gained and holding.queue is not None:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
             wanted = tuple((axis, amount) for axis, amount in _need(holding, lost) if axis in axes)
-            given = list(_covering(wanted, given))
+            self.ledger.grant(holding.queue, wanted)
+            lost_to = {*_covering(wanted, given), *self._could_go_back(given)}
+            self.ledger.grant(holding.queue, wanted, -1)
+            given = [other for other in given if other in lost_to]
         for other in given:
             self._give_for(other, needed_by)
         return tuple(given)
+
+    def _could_go_back(self, given: Iterable[Taken]) -> Iterator[Taken]:
+        """What is not needed for whom it was taken, as things are."""
+        for other in given:
+            if (queue := other.holding.queue) is not None:
+                before = self.ledger.crowding(queue)
+                self.put_back(other.holding, other.pods)
+                if not self.ledger.is_crowded(queue, before):
+                    yield other
+                other.pods = self.give_up(other.holding, [(some.index, some.flavor, some.count) for some in other.pods])
 
     def _give_for(self, taken: Taken, needed_by: str | None) -> None:
         """It was taken for somebody else than it seemed."""

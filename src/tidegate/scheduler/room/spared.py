@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
+from itertools import chain
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.draft import Draft, Pods, Taken, total_of
-from tidegate.scheduler.room.victims import Unit
+from tidegate.scheduler.room.victims import Unit, surplus_units
 from tidegate.scheduler.tree.node import TreeNode
+
+_ACROSS = (Rule.FAIR_SHARE, Rule.LOWER_PRIORITY)
 
 
 def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Holding]:
@@ -38,24 +41,47 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
 
 def give_back_rather_than_more(draft: Draft, given: Iterable[Holding]) -> list[Holding]:
     """A node for which others gave may hold more than it deserves only of what cost nobody anything. So what somebody
-    below it got last goes, and what they got before that, until it holds no more; if then some of those others could
-    have theirs again they have it. Those who lost or got something."""
+    below it got last goes, step by step, and what they got before that, until it holds no more; if then some of those
+    others could have theirs again they have it. Those who lost or got something."""
     newest_first = list(given)[::-1]
     for node, taken in list(draft.given_across().items()):
         below = [one for one in newest_first if one.queue is not None and node in one.queue.path and one.gained]
         askers = {one.needed_by for one in taken}
         floors = [one for one in below if one.workload.name in askers]
-        gone: list[tuple[Holding, bool, list[Pods]]] = []
-        for holding, floor in [*((one, False) for one in below), *((one, True) for one in floors)]:
+        gone: list[tuple[Holding, bool, Collection[Pods]]] = []
+        for holding, unit in chain(_last_steps(below), ((one, None) for one in floors)):
             if draft.ledger.shares[node.index] <= draft.deserved.share(node):
                 break
-            gone.append((holding, holding.admitted, draft.withdraw(holding, floor=floor)))
-            if back := give_back_what_was_not_needed(draft, draft.given_across().get(node, ())):
-                return [*(one for one, _, pods in reversed(gone) if pods), *back]
-        for holding, was_admitted, pods in reversed(gone):
-            draft.put_back(holding, pods)
+            was_admitted = holding.admitted
+            pods = draft.withdraw(holding, floor=True) if unit is None else draft.give_up(holding, unit)
+            gone.append((holding, was_admitted, pods))
+            if back := give_back_what_was_not_needed(draft, _taken_outside(node, draft)):
+                return [*(one for one, _, some in reversed(gone) if some), *back]
+        for holding, was_admitted, some in reversed(gone):
+            draft.put_back(holding, some)
             holding.admitted = was_admitted
     return []
+
+
+def _taken_outside(node: TreeNode, draft: Draft) -> list[Taken]:
+    """What others gave, for whomsoever; but what those below the node gave each other does not make it hold more."""
+    return [
+        one
+        for one in draft.taken
+        if one.rule in _ACROSS and one.holding.queue is not None and node not in one.holding.queue.path
+    ]
+
+
+def _last_steps(holdings: Iterable[Holding]) -> Iterator[tuple[Holding, Unit]]:
+    """What this very plan gave them above their floors, as long as the one before was given up."""
+    for holding in holdings:
+        while unit := next((one for one in surplus_units(holding) if _is_new(holding, one)), None):
+            yield holding, unit
+
+
+def _is_new(holding: Holding, unit: Unit) -> bool:
+    before = holding.workload.pod_sets
+    return all(holding.granted[at][flavor] - before[at].granted.get(flavor, 0) >= count for at, flavor, count in unit)
 
 
 def _stays(taken: Taken, draft: Draft) -> bool:

@@ -159,13 +159,13 @@ class Ledger(Shares):
     def give_what_is_fresh(self) -> bool:
         """What was taken back in this very cycle is as good as free from now on, for grants that wait until it is;
         False if nothing is left of it."""
-        tops = {queue.path[-1].index for queue in self._freshened}
-        self.fresh_is_free = any(
-            fresh and going > held
-            for top in tops
-            for fresh, going, held in zip(self.fresh[top], self.going[top], self.held[top], strict=True)
-        )
+        self.fresh_is_free = any(map(self._leaves_something, {node for one in self._freshened for node in one.path}))
         return self.fresh_is_free
+
+    def _leaves_something(self, node: TreeNode) -> bool:
+        """Whether of what is fresh something is left where there may not be more than so much."""
+        rows = zip(*(some[node.index] for some in (self.fresh, self.going, self.held)), node.most, strict=True)
+        return any(fresh and going > held and (node.capped or most != NO_BOUND) for fresh, going, held, most in rows)
 
     def is_free_now(self, queue: TreeNode, need: Need) -> bool:
         """Whether it fits without what is fresh."""

@@ -156,10 +156,12 @@ class _WithoutSome:
                 self.without[name, pod_set] -= sign * count
 
     def _something_could_stay(self) -> bool:
+        """What those below the place gave each other does not make it hold more."""
         return any(
             any(needless(taken, self.accounts, self.held))
             for taken in takings(self.accounts.plan)
             if any(cause.rule in ACROSS for cause in taken.causes)
+            and not _is_below(self.place, taken.workload, self.accounts)
         )
 
     def _last_asks(self, name: str) -> Iterator[Pods]:
