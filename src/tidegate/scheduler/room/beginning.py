@@ -61,12 +61,15 @@ def lost_and_wronged_others(draft: Draft, given: Mapping[str, Holding]) -> dict[
     Who got no more than part of what was taken from them has that."""
     if not draft.taken:
         return {}
-    lost = {
-        name: one
-        for name, one in given.items()
-        if name not in draft.gave_way and not (one.gained or (one.new and one.admitted))
-    }
-    return lost if any(map(draft.taken_for, lost)) or (lost and _is_left_below_its_due(draft)) else {}
+    has_nothing = (one for one in given.values() if not (one.gained or (one.new and one.admitted)))
+    lost = {one.workload.name: one for one in has_nothing if not _holds_less(one)}
+    for_nobody = any(draft.taken_for(name) for name in lost if name not in draft.gave_way)
+    return lost if for_nobody or (lost and _is_left_below_its_due(draft)) else {}
+
+
+def _holds_less(holding: Holding) -> bool:
+    """Whether it has fewer pods than before."""
+    return any(holding.count(at) < sum(one.granted.values()) for at, one in enumerate(holding.workload.pod_sets))
 
 
 def _is_left_below_its_due(draft: Draft) -> bool:
