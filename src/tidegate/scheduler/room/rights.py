@@ -88,17 +88,17 @@ class Rights:
     def finds_somebody(self) -> bool:
         """Whether there might be anybody to take from."""
         by_priority = self.across is AcrossQueues.LOWER_PRIORITY
-        return self.takes_within or by_priority or self.draft.above.beside(self.ask.queue)
+        return self.takes_within or by_priority or self.draft.above.beside(self.ask.queue, self.scope)
 
     def below(self, node: TreeNode) -> Iterator[TreeNode]:
         """The children of a node from which anything might be taken at all."""
         if self.across is AcrossQueues.LOWER_PRIORITY:
             others: Iterable[TreeNode] = filter(self.draft.ledger.granted_anything, node.children)
         else:
-            others = self.draft.above.among(node)
+            others = self.draft.above.givers(node)
         yield from (child for child in others if child not in self.path)
         for child in self.path:
-            if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
+            if child.parent is node and (self.takes_within or not child.is_queue):
                 yield child
 
     def above(self, node: TreeNode, _floors: bool) -> int:
@@ -130,10 +130,7 @@ class Rights:
         """Where priority alone decides, nobody above the asker's gives anything; nor its equals in other Queues."""
         if queue is self.ask.queue:
             return self.ask.kind.priority + 1
-        above = self.draft.above
-        if all(node in above.among(node.parent) for node in queue.meets(self.ask.queue) if node.parent):
-            return None
-        return self.ask.kind.priority
+        return None if self.draft.above.is_all(queue, self.ask.queue) else self.ask.kind.priority
 
     def may_take_of(self, taken: Taken) -> bool:
         """Whether it stays at or below what it deserves, of what it shares with who gave."""
