@@ -123,10 +123,13 @@ class Draft:
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
-        self.moves += 1
         self.put_back(taken.holding, taken.pods)
         if taken.evicts:
             taken.holding.admitted = True
+        self._strike_out(taken)
+
+    def _strike_out(self, taken: Taken) -> None:
+        self.moves += 1
         for other in taken.inherits:
             if other in self.taken:
                 self._give_for(other, taken.holding.workload.name)
@@ -166,6 +169,14 @@ class Draft:
         taken.pods = self.give_up(taken.holding, [(some.index, some.flavor, some.count) for some in taken.pods])
         if taken.evicts:
             taken.holding.admitted = False
+        return self._record_again(taken)
+
+    def leave(self, taken: Taken) -> None:
+        """As if it were put back and taken again, without any effect but that nothing was taken later."""
+        self._strike_out(taken)
+        self._record_again(taken)
+
+    def _record_again(self, taken: Taken) -> Taken:
         for other in taken.inherits:
             if other in self.taken:
                 self._give_for(other, taken.needed_by)
