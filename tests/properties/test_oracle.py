@@ -77,6 +77,7 @@ def amounts_of(flavored: Flavored) -> Amounts:
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.integers(0, 2**32))
 @example(12061)  # What a neighbour took of their guarantee had one choose another flavor, and it was weighed as before.
+@example(2297576667)  # A gang that fitted one flavor no more, and several by what is guaranteed, was weighed as before.
 @example(1831521)  # A floor that its Queue's limit shut out, with a choice of flavors, stood for its ClusterQueue.
 def test_what_is_deserved_is_what_handing_out_by_the_book_gives(seed: int) -> None:
     world = worlds(Random(seed))

@@ -33,9 +33,7 @@ class Ceilings:
         self._sizes: list[list[int]] = [[] for _ in range(width)]
         self._rows = 0
         self._choosy = 0
-        """How many of them have a choice of flavors,"""
-        self._splits = 0
-        """and how many may be of several."""
+        """How many of them have a choice of flavors."""
         self.impatient = 0
         """How many of them are weighed without what they ask for."""
         self._asking = [0] * width
@@ -55,20 +53,24 @@ class Ceilings:
         """Somebody asks for this much (-1: nobody of this row does any more)."""
         self._rows += times
         self._choosy += times if row.only is None else 0
-        self._splits += times if row.only is None and any(part.splits for part in row.kind.parts) else 0
         self.impatient += times if row.kind.impatient else 0
         self._least = self._judged = None
         for axis, amount in row.shape.sizes:
             self._asking[axis] += times
-            asked = self._asked[axis]
-            rows = asked.get(amount, 0) + times
-            if rows:
-                if amount not in asked:
-                    insort(self._sizes[axis], amount)
-                asked[amount] = rows
-            else:
-                del asked[amount]
-                del self._sizes[axis][bisect_left(self._sizes[axis], amount)]
+            self._count(axis, amount, times)
+        for axis, amount in row.shape.wholes:
+            self._count(axis, amount, times)
+
+    def _count(self, axis: int, amount: int, times: int) -> None:
+        asked = self._asked[axis]
+        rows = asked.get(amount, 0) + times
+        if rows:
+            if amount not in asked:
+                insort(self._sizes[axis], amount)
+            asked[amount] = rows
+        else:
+            del asked[amount]
+            del self._sizes[axis][bisect_left(self._sizes[axis], amount)]
 
     def over(self, root: TreeNode) -> Ceiling:
         """What stands above a root."""
@@ -116,12 +118,8 @@ class Ceilings:
         return ceiling
 
     def inside(self, node: TreeNode) -> tuple[int, ...]:
-        """By axis the largest size that is asked for and is left of what a node is guaranteed; where pods of an ask may
-        be of several flavors, all that is left."""
-        left = map(sub, node.guarantee, self._ledger.granted[node.index])
-        if self._splits:
-            return tuple(max(0, amount) for amount in left)
-        return tuple(_largest(sizes, amount) for sizes, amount in zip(self._sizes, left, strict=True))
+        """By axis the largest size that somebody asks for and that is left of what a node is guaranteed."""
+        return tuple(map(_largest, self._sizes, map(sub, node.guarantee, self._ledger.granted[node.index])))
 
     def _lowered(self, ceiling: Ceiling, axis: int, room: int) -> Ceiling:
         """With the largest size of a cell for which there is room."""

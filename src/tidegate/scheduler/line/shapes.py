@@ -95,6 +95,13 @@ class Shape:
         """Amounts by axis below which no room is enough."""
         return (size for pieces in self.pieces for need in pieces for size in need)
 
+    @property
+    def wholes(self) -> Iterator[tuple[int, int]]:
+        """Amounts by axis below which there is still room for a part that can be split, but not in one flavor."""
+        for part, options in zip(self.kind.parts, self.hosts, strict=True):
+            if part.splits and part.pods > 1 and self.only is None:
+                yield from (size for _, need in options for size in need)
+
 
 class Shapes:
     """Those that are in use."""
