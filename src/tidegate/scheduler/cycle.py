@@ -20,11 +20,12 @@ from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.room.beginning import Beginning, lost_and_wronged_others
-from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft, Taken
+from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.making import make_room
 from tidegate.scheduler.room.spared import give_back_rather_than_more, give_back_what_was_not_needed
+from tidegate.scheduler.room.taken import Taken
 from tidegate.scheduler.room.withdrawn import Withdrawn
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode

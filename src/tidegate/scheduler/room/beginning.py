@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Pods, Taken
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.taken import Pods, Taken
 
 
 class Beginning:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.line.holding import Holding
@@ -11,43 +10,14 @@ from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
+from tidegate.scheduler.room.taken import Pods, Taken, covering, need_of
 from tidegate.scheduler.snapshot import Instant
-from tidegate.scheduler.tree.cells import Need, total
+from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.node import TreeNode
 
 Changes = frozenset[tuple[str, int, str, int]]
 """By workload, pod set and flavor: so many more or fewer pods."""
 NO_CHANGES: Changes = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Pods:
-    """Pods of one pod set and flavor that were taken, and how many of them had not been free to start."""
-
-    index: int
-    flavor: str
-    count: int
-    held: int
-
-
-@dataclass(slots=True, eq=False)
-class Taken:
-    """Something taken back: from whom, by which rule, for whom."""
-
-    holding: Holding
-    pods: tuple[Pods, ...]
-    rule: Rule
-    evicts: bool
-    asked_by: str | None = None
-    inherits: tuple[Taken, ...] = ()
-    """What others had given for its holder a moment ago: they gave it for whoever takes it now."""
-    was_for: dict[Taken, str | None] = field(default_factory=dict)
-    """Of what it inherits: for whom that was when it was put back."""
-    needed_by: str | None = field(init=False)
-    """Who has it in the end: at first who asked for it."""
-
-    def __post_init__(self) -> None:
-        self.needed_by = self.asked_by
 
 
 class Draft:
@@ -125,10 +95,10 @@ class Draft:
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
-        self.moves += 1
         self.put_back(taken.holding, taken.pods)
         if taken.evicts:
             taken.holding.admitted = True
+        self.moves += 1
         taken.was_for = {other: other.needed_by for other in taken.inherits if other in self.taken}
         for other in taken.was_for:
             self._give_for(other, taken.holding.workload.name)
@@ -242,9 +212,9 @@ class Draft:
         given = self.taken_for(holding.workload.name)
         if given and holding.admitted and holding.gained and holding.queue is not None:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
-            wanted = tuple((axis, amount) for axis, amount in _need(holding, lost) if axis in axes)
+            wanted = tuple((axis, amount) for axis, amount in need_of(holding, lost) if axis in axes)
             self.ledger.grant(holding.queue, wanted)
-            lost_to = {*_covering(wanted, given), *self._could_go_back(given)}
+            lost_to = {*covering(wanted, given), *self._could_go_back(given)}
             self.ledger.grant(holding.queue, wanted, -1)
             given = [other for other in given if other in lost_to]
         for other in given:
@@ -285,25 +255,3 @@ class Draft:
         held = min(holding.held[index].get(flavor, 0), count)
         self.books.change(holding, index, flavor, -count, -held)
         return Pods(index, flavor, count, held)
-
-
-def _need(holding: Holding, pods: Iterable[Pods]) -> Need:
-    assert holding.queue is not None
-    axes, pod_sets = holding.queue.axes, holding.workload.pod_sets
-    return total(axes.pods(pod_sets[some.index].requests, some.flavor, some.count) for some in pods)
-
-
-def total_of(taken: Taken) -> Need:
-    """All that was taken."""
-    return _need(taken.holding, taken.pods)
-
-
-def _covering(need: Need, given: Iterable[Taken]) -> Iterator[Taken]:
-    """The first of these that are as much together."""
-    left = dict(need)
-    for taken in given:
-        gives = [(axis, amount) for axis, amount in total_of(taken) if left.get(axis, 0) > 0]
-        if gives:
-            yield taken
-        for axis, amount in gives:
-            left[axis] -= amount
