@@ -99,7 +99,7 @@ class Draft:
         if taken.evicts:
             taken.holding.admitted = True
         self.moves += 1
-        taken.was_for = {other: other.needed_by for other in taken.inherits if other in self.taken}
+        taken.was_for = {other: (other.needed_by, other.rule) for other in taken.inherits if other in self.taken}
         for other in taken.was_for:
             self._give_for(other, taken.holding.workload.name)
         del self.taken[taken]
@@ -138,9 +138,10 @@ class Draft:
         taken.pods = self.give_up(taken.holding, [(some.index, some.flavor, some.count) for some in taken.pods])
         if taken.evicts:
             taken.holding.admitted = False
-        for other, needed_by in taken.was_for.items():
+        for other, (needed_by, rule) in taken.was_for.items():
             if other in self.taken:
                 self._give_for(other, needed_by)
+                other.rule = rule
         return self._record(taken)
 
     def pass_on(self, holding: Holding) -> None:
@@ -172,7 +173,7 @@ class Draft:
         self.in_vain.clear()
         self.returned.clear()
         for one, pods in taken:
-            one.pods, one.needed_by = pods, one.asked_by
+            one.pods, one.needed_by, one.rule = pods, one.asked_by, one.asked_by_rule
             self._record(one)
         self.touched = touched
         self.ledger.fresh_is_free = False
@@ -237,6 +238,8 @@ class Draft:
         if taken.needed_by is not None:
             del self._for[taken.needed_by][taken]
         taken.needed_by = needed_by
+        if needed_by == taken.asked_by:
+            taken.rule = taken.asked_by_rule
         if needed_by is not None:
             self._for.setdefault(needed_by, {})[taken] = None
 

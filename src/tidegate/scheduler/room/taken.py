@@ -31,13 +31,14 @@ class Taken:
     asked_by: str | None = None
     inherits: tuple[Taken, ...] = ()
     """What others had given for its holder a moment ago: they gave it for whoever takes it now."""
-    was_for: dict[Taken, str | None] = field(default_factory=dict)
-    """Of what it inherits: for whom that was when it was put back."""
+    was_for: dict[Taken, tuple[str | None, Rule]] = field(default_factory=dict)
+    """Of what it inherits: for whom that was when this was put back, and by which rule."""
     needed_by: str | None = field(init=False)
     """Who has it in the end: at first who asked for it."""
+    asked_by_rule: Rule = field(init=False)
 
     def __post_init__(self) -> None:
-        self.needed_by = self.asked_by
+        self.needed_by, self.asked_by_rule = self.asked_by, self.rule
 
 
 def need_of(holding: Holding, pods: Iterable[Pods]) -> Need:
