@@ -214,8 +214,9 @@ class Draft:
         if given and holding.admitted and holding.gained and holding.queue is not None:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
             wanted = tuple((axis, amount) for axis, amount in need_of(holding, lost) if axis in axes)
+            lost_to = {*covering(wanted, self._could_go_back(given))}
             self.ledger.grant(holding.queue, wanted)
-            lost_to = {*covering(wanted, given), *self._could_go_back(given)}
+            lost_to.update(self._could_go_back(given))
             self.ledger.grant(holding.queue, wanted, -1)
             given = [other for other in given if other in lost_to]
         for other in given:
@@ -228,9 +229,10 @@ class Draft:
             if (queue := other.holding.queue) is not None:
                 before = self.ledger.crowding(queue)
                 self.put_back(other.holding, other.pods)
-                if not self.ledger.is_crowded(queue, before):
-                    yield other
+                needed = self.ledger.is_crowded(queue, before)
                 other.pods = self.give_up(other.holding, [(some.index, some.flavor, some.count) for some in other.pods])
+                if not needed:
+                    yield other
 
     def _give_for(self, taken: Taken, needed_by: str | None) -> None:
         """It was taken for somebody else than it seemed."""
