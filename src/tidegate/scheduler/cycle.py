@@ -52,7 +52,7 @@ class Cycle:
         self.held_room = HeldRoom(self.draft, empty)
         self._withdrawn = Withdrawn()
         self._given: dict[str, Holding] = {}
-        """Those who were granted something, if only for a moment."""
+        """Those who were granted something, if only for a moment, but for what had been taken from them."""
         self._left_out: dict[str, Holding] = {}
         """Those who are not asked any more."""
         self._unrest = Unrest(draft, line)
@@ -245,13 +245,15 @@ class Cycle:
     def grant(self, ask: Ask, placement: Placement, *, held: bool = False) -> None:
         """Give it; `held`: as soon as those who gave way for it are gone."""
         holding = self.books.holdings.get(ask.name)
+        gets_its_own = holding is not None and ask.name in self.draft.gave_way and holding.has_less
         if holding is None:
             holding = Holding(self.known.workloads[ask.name], ask.queue, now=self.draft.now)
             self.draft.admit(holding, placement, held=held)
         else:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
-        self._given[ask.name] = holding
+        if not gets_its_own:
+            self._given[ask.name] = holding
         self._unrest.granted(ask)
         self._begins = self._begins and self.line.has_room_for_all
         if self._begins:
