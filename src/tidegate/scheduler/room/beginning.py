@@ -58,7 +58,7 @@ class Beginning:
 
 
 def lost_and_wronged_others(draft: Draft, given: Mapping[str, Holding]) -> dict[str, Holding]:
-    """Those who were given something and lost it again, if others gave for them, or are left below what they deserve."""
+    """Those who were given something and lost it again, if others gave for them or are left below what they deserve."""
     if not draft.taken:
         return {}
     lost = {name: one for name, one in given.items() if not (one.gained or (one.new and one.admitted))}
