@@ -104,6 +104,7 @@ class Cycle:
                 self._settle()
                 for holding in left_out.values():
                     self._line_up(holding)
+        self.draft.pass_on_in_the_end()
 
     def _ask_those_left_out(self) -> None:
         self._release()

@@ -166,6 +166,13 @@ class Draft:
             if of_its_own or to is None:
                 taken.rule = lost.rule
 
+    def pass_on_in_the_end(self) -> None:
+        """Nobody gave for somebody who is granted nothing."""
+        for name in [name for name, given in self._for.items() if given]:
+            holding = self.books.holdings.get(name)
+            if holding is not None and not (holding.gained or holding.new):
+                self.pass_on(holding)
+
     def begin_again(self, taken: Iterable[tuple[Taken, tuple[Pods, ...]]], touched: dict[str, Holding]) -> None:
         """Nothing was taken but this, and nobody touched but these."""
         self.moves += 1
