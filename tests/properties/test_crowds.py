@@ -55,3 +55,15 @@ def test_every_plan_in_a_crowd_keeps_the_laws(first: int) -> None:
 )
 def test_crowds_that_once_did(seed: int, story: str) -> None:
     assert not laws_broken_by(seed), story
+
+
+@pytest.mark.parametrize(
+    ("seed", "story"),
+    [
+        (15777, "one that got and lost something is left out of a plan, and gets it by the next"),
+        (16448, "what had to go and could stay in the end lifts a queue above its due, for which a whole floor went"),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="not mended yet")
+def test_crowds_that_still_do(seed: int, story: str) -> None:
+    assert not laws_broken_by(seed), story
