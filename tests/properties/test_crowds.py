@@ -38,6 +38,14 @@ def test_every_plan_in_a_crowd_keeps_the_laws(first: int) -> None:
         (6756, "who gave way for growth was told that its pods were not wanted, as those of the other pod set"),
         (1284, "who got back part of what it lost was taken for one that got and lost, and the plan ended too early"),
         (4329, "what others gave was said to be given on while who has it needs it"),
+        (9057, "who got back its own in the end had others give for what it had got meanwhile"),
+        (10743, "what had been given on was given for another again after it was looked whether it could go back"),
+        (11815, "who gave fairly was said to give by priority, to one whose priority is not higher"),
+        (13040, "what a queue gave for another below its node was said to be given for one outside of it"),
+        (13366, "inside a guarantee that others have, too, a share says nothing of who is below its due"),
+        (15913, "pods that still leave for a lost node kept one from getting back what was not needed"),
+        (16177, "who got back what had been taken from it was left out as if it had got and lost something"),
+        (18833, "with the last step of two went what others had given for the first"),
         (1016, "what was left of a floor let a queue grow beyond its due, whose other gift could have gone back"),
         (1033, "a queue on hold was shrunk, wanted less, and so others deserved more in the next plan"),
         (1043, "a step over two flavors was taken from one that had just grown: its old pod was moved for nothing"),
@@ -46,4 +54,16 @@ def test_every_plan_in_a_crowd_keeps_the_laws(first: int) -> None:
     ],
 )
 def test_crowds_that_once_did(seed: int, story: str) -> None:
+    assert not laws_broken_by(seed), story
+
+
+@pytest.mark.parametrize(
+    ("seed", "story"),
+    [
+        (15777, "one that got and lost something is left out of a plan, and gets it by the next"),
+        (16448, "what had to go and could stay in the end lifts a queue above its due, for which a whole floor went"),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="not mended yet")
+def test_crowds_that_still_do(seed: int, story: str) -> None:
     assert not laws_broken_by(seed), story

@@ -20,11 +20,12 @@ from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.room.beginning import Beginning, lost_and_wronged_others
-from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft, Taken
+from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.making import make_room
 from tidegate.scheduler.room.spared import give_back_rather_than_more, give_back_what_was_not_needed
+from tidegate.scheduler.room.taken import Taken
 from tidegate.scheduler.room.withdrawn import Withdrawn
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
@@ -51,7 +52,7 @@ class Cycle:
         self.held_room = HeldRoom(self.draft, empty)
         self._withdrawn = Withdrawn()
         self._given: dict[str, Holding] = {}
-        """Those who were granted something, if only for a moment."""
+        """Those who were granted something, if only for a moment, but for what had been taken from them."""
         self._left_out: dict[str, Holding] = {}
         """Those who are not asked any more."""
         self._unrest = Unrest(draft, line)
@@ -103,6 +104,7 @@ class Cycle:
                 self._settle()
                 for holding in left_out.values():
                     self._line_up(holding)
+        self.draft.pass_on_in_the_end()
 
     def _ask_those_left_out(self) -> None:
         self._release()
@@ -244,13 +246,15 @@ class Cycle:
     def grant(self, ask: Ask, placement: Placement, *, held: bool = False) -> None:
         """Give it; `held`: as soon as those who gave way for it are gone."""
         holding = self.books.holdings.get(ask.name)
+        gets_its_own = holding is not None and ask.name in self.draft.gave_way and holding.has_less
         if holding is None:
             holding = Holding(self.known.workloads[ask.name], ask.queue, now=self.draft.now)
             self.draft.admit(holding, placement, held=held)
         else:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
-        self._given[ask.name] = holding
+        if not gets_its_own:
+            self._given[ask.name] = holding
         self._unrest.granted(ask)
         self._begins = self._begins and self.line.has_room_for_all
         if self._begins:

@@ -168,7 +168,7 @@ class Planner:
         self._tree = Tree(self._snapshot, cells)
         self._books = Books(self._tree)
         self._deserved = Deserved(self._tree, self.policies, self._snapshot)
-        self._above = Above(self._books.ledger, self._deserved)
+        self._above = Above(self._books, self._deserved)
         self._empty = Ledger(self._tree)
         hopes = Hopes(self._books, self._deserved)
         self._line = Line(self._tree, self._books.ledger, self.policies, self._can_ever_fit, hopes)

@@ -15,7 +15,7 @@ one root, since roots that share no machines have nothing to do with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
@@ -46,7 +46,7 @@ class Mending:
         self._lasts: dict[TreeNode, tuple[int, Given | None]] = {}
         """What was given last below a ClusterQueue, as of how many changes there."""
         self._ages: dict[TreeNode, tuple[int, int]] = {}
-        """How old what a Queue was given last is, as of how many moves there."""
+        """How old what a node was given last is, as of how many changes there."""
         self._late: dict[TreeNode, list[Given]] = {}
         """By root: what was given since somebody below it first did not fit."""
         self._strict = any(node.rules.ordering is Ordering.STRICT for node in fill.tree.in_order)
@@ -102,20 +102,29 @@ class Mending:
     def _mend(self) -> None:
         concerned = {node: None for queue in self._disturbed for node in reversed(queue.path)}
         inside_first = list(reversed(concerned))
+        unsure = set(inside_first)
+        """Where somebody may be ahead: where nobody was, nobody is until something moves below there."""
         for _ in range(_MOST_STEPS):
-            if any(self._step(node, concerned) for node in inside_first):
-                continue
-            tight = next(filter(self._is_tight, inside_first), None)
-            if tight is None:
-                return
-            self._take_back(tight)
+            moved = None
+            for node in filter(unsure.__contains__, inside_first):
+                moved = self._step(node, concerned)
+                if moved is not None:
+                    break
+                unsure.remove(node)
+            if moved is None:
+                tight = next(filter(self._is_tight, inside_first), None)
+                if tight is None:
+                    return
+                moved = self._take_back(tight)
+            unsure.update(moved.path)
         raise _UnclearError
 
-    def _step(self, node: TreeNode, concerned: dict[TreeNode, None]) -> bool:
-        """If a child is ahead of another, it gives its last back, or the other is given its next."""
+    def _step(self, node: TreeNode, concerned: dict[TreeNode, None]) -> TreeNode | None:
+        """If a child is ahead of another, it gives its last back, or the other is given its next; in which Queue that
+        was."""
         next_one = self.fill.line.next_below(node)
         if next_one is None:
-            return False
+            return None
         key, behind, ask = next_one
         hidden = False
         if node.is_queue:
@@ -126,16 +135,14 @@ class Mending:
             hidden = self.ledger.shares[behind.index] == key[0] and self._came_last(behind) > key
             ahead = self._ahead(node, behind, self._came_last(behind) if hidden else key)
         if ahead is None and not hidden:
-            return False
+            return None
         assert ask.row.only is not None
         tight = any(map(self._is_tight, node.path))
         if ahead is not None and (tight or (ahead is not node and ahead in concerned)):
-            self._take_back(ahead)
-        elif tight:
+            return self._take_back(ahead)
+        if tight:
             raise _UnclearError
-        else:
-            self.fill.grant(ask, ask.row.only)
-        return True
+        return self.fill.grant(ask, ask.row.only).queue
 
     def _ahead(self, node: TreeNode, behind: TreeNode, key: tuple[Any, ...]) -> TreeNode | None:
         """The child that is furthest ahead of a sibling's next ask, if any is."""
@@ -146,14 +153,12 @@ class Mending:
             ahead = [child for child in equals if self._turn(child) > turn]
         return self._furthest(ahead)
 
-    def _furthest(self, nodes: list[TreeNode]) -> TreeNode | None:
+    def _furthest(self, nodes: Sequence[TreeNode]) -> TreeNode | None:
         """The one of some siblings whose turn was last."""
-        if len(nodes) < 2:
-            return nodes[0] if nodes else None
         shares = self.ledger.shares
-        most = max(shares[node.index] for node in nodes)
-        nodes = [node for node in nodes if shares[node.index] == most]
-        return nodes[0] if len(nodes) == 1 else max(nodes, key=self._turn)
+        most = max([shares[node.index] for node in nodes], default=0)
+        furthest = [node for node in nodes if shares[node.index] == most]
+        return max(furthest, key=self._turn, default=None) if len(furthest) != 1 else furthest[0]
 
     def _came_last(self, node: TreeNode) -> tuple[Any, ...]:
         """Where a node's last turn was, among its siblings'."""
@@ -165,23 +170,24 @@ class Mending:
 
     def _age(self, node: TreeNode) -> int:
         """Of what raised its share to what it is, and all after that: the youngest."""
-        now = self.ledger.shares[node.index]
-        if not node.is_queue:
-            last = self._last(node)
-            if last is None:
-                return -1
-            if self.ledger.share_without(node, last.placement.need) == now:
-                raise _UnclearError
-            return last.ask.created
-        moves = self.fill.moves[node.index]
+        fill = self.fill
+        changes = fill.moves[node.index] if node.is_queue else fill.line.changes_below(node)
         as_of, age = self._ages.get(node, (-1, 0))
-        if as_of != moves:
-            age = self._age_of(node, now)
-            self._ages[node] = (moves, age)
+        if as_of != changes:
+            age = self._age_of(node) if node.is_queue else self._age_below(node)
+            self._ages[node] = (changes, age)
         return age
 
-    def _age_of(self, node: TreeNode, now: int) -> int:
-        run: list[Given] = []
+    def _age_below(self, node: TreeNode) -> int:
+        last = self._last(node)
+        if last is None:
+            return -1
+        if self.ledger.share_without(node, last.placement.need) == self.ledger.shares[node.index]:
+            raise _UnclearError
+        return last.ask.created
+
+    def _age_of(self, node: TreeNode) -> int:
+        now, run = self.ledger.shares[node.index], []
         for given in reversed(self.fill.given_in[node.index]):
             run.append(given)
             if self.ledger.share_without(node, total(one.placement.need for one in run)) < now:
@@ -198,16 +204,21 @@ class Mending:
         changes = self.fill.line.changes_below(node)
         as_of, last = self._lasts.get(node, (-1, None))
         if as_of != changes:
-            child = self._furthest([child for child in node.children if self.ledger.granted_anything(child)])
+            shares, granted_anything = self.ledger.shares, self.ledger.granted_anything
+            # Who has a share was given something; where nobody has, some may be inside their guarantees.
+            given = [child for child in node.children if shares[child.index]]
+            child = self._furthest(given or list(filter(granted_anything, node.children)))
             last = None if child is None else self._last(child)
             self._lasts[node] = (changes, last)
         return last
 
-    def _take_back(self, node: TreeNode) -> None:
+    def _take_back(self, node: TreeNode) -> TreeNode:
+        """Undo what was given last below a node, and say in which Queue that was."""
         last = self._last(node)
         if last is None:
             raise _UnclearError
         self.fill.undo(last)
+        return last.queue
 
     def _is_tight(self, node: TreeNode) -> bool:
         return self.fill.line.is_tight(node)

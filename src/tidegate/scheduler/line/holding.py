@@ -108,6 +108,12 @@ class Holding:
         )
 
     @property
+    def has_less(self) -> bool:
+        """Whether it holds fewer pods than before this very plan."""
+        pod_sets = self.workload.pod_sets
+        return any(self.count(index) < sum(before.granted.values()) for index, before in enumerate(pod_sets))
+
+    @property
     def waits_to_start(self) -> bool:
         """Whether some of its pods may not start yet."""
         return any(self.held) and any(map(any, map(dict.values, self.held)))

@@ -45,9 +45,10 @@ class Line:
         self._hopes = hopes
         self._ceilings = Ceilings(tree, ledger)
         self._strict = [node.is_queue and node.rules.ordering is Ordering.STRICT for node in tree.in_order]
-        only_what_fits = hopes is None and not any(self._strict)
-        self._turns = Turns(tree, ledger, policies, self._ceilings, self._head, only_what_fits=only_what_fits)
+        only = hopes is None and not any(self._strict)
         self._rows = Rows(tree, self._ceilings)
+        asking = self._rows.by_queue
+        self._turns = Turns(tree, ledger, policies, self._ceilings, self._head, asking=asking, only_what_fits=only)
         self._floors: dict[str, Row] = {}
         self._growth: dict[str, list[tuple[Row, Place]]] = {}
         self._failed: list[Row] = []

@@ -23,7 +23,8 @@ class Rows:
     def __init__(self, tree: Tree, ceilings: Ceilings) -> None:
         self._shapes = Shapes(tree.flavors)
         self._ceilings = ceilings
-        self._rows: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
+        self.by_queue: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
+        """By index."""
         self._heaps: list[list[_Offer]] = [[] for _ in range(tree.size)]
         """With offers that are out of date."""
         self._offers = 0
@@ -34,7 +35,7 @@ class Rows:
 
     def row(self, queue: TreeNode, kind: Kind) -> Row:
         """Where asks of this kind stand; an empty one if nobody does."""
-        rows = self._rows[queue.index]
+        rows = self.by_queue[queue.index]
         row = rows.get(kind)
         if row is None:
             shape = self._shapes.of(kind, queue)
@@ -48,16 +49,16 @@ class Rows:
 
     def known(self, queue: TreeNode, kind: Kind) -> Row | None:
         """Where asks of this kind stand, if anybody does."""
-        return self._rows[queue.index].get(kind)
+        return self.by_queue[queue.index].get(kind)
 
     def of(self, queue: TreeNode) -> Collection[Row]:
         """Those of a Queue, in no order."""
-        return self._rows[queue.index].values()
+        return self.by_queue[queue.index].values()
 
     def close(self, row: Row) -> None:
         """Nobody stands in it any more."""
         row.let_go()
-        del self._rows[row.queue.index][row.kind]
+        del self.by_queue[row.queue.index][row.kind]
         self._ceilings.count(row, -1)
         self.ending.pop(row, None)
         self.choosy.pop(row, None)
@@ -70,7 +71,7 @@ class Rows:
             heapreplace(heap, offer)
             return
         heappush(heap, offer)
-        if len(heap) > 64 + 4 * len(self._rows[row.queue.index]):
+        if len(heap) > 64 + 4 * len(self.by_queue[row.queue.index]):
             heap[:] = {id(entry[3]): entry for entry in heap if _is_current(entry)}.values()
             heapify(heap)
 

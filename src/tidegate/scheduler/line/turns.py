@@ -7,7 +7,7 @@ something happened since, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
@@ -23,6 +23,8 @@ _MOST_VIEWS = 8
 
 Head = Callable[[TreeNode, Ceiling], Ask | None]
 """The ask of a Queue that is next under a ceiling."""
+Asking = Sequence[Collection[object]]
+"""By index of a Queue: the rows in which somebody of it stands."""
 
 
 _Place = tuple[Any, int, int, int, TreeNode, Ask | None]
@@ -36,11 +38,11 @@ class _View:
 
     __slots__ = ("heap", "missed", "places", "seen")
 
-    def __init__(self) -> None:
+    def __init__(self, seen: int) -> None:
         self.heap: list[_Place] = []
         """With places that are out of date."""
         self.places: dict[TreeNode, _Place] = {}
-        self.seen = -1
+        self.seen = seen
         """How many changes below it had happened by then."""
         self.missed: dict[TreeNode, None] = {}
         """Children that changed since, as far as the list of changes does not tell any more."""
@@ -50,7 +52,15 @@ class Turns:
     """Who is next, of all that stand in line."""
 
     def __init__(
-        self, tree: Tree, ledger: Ledger, policies: Policies, ceilings: Ceilings, head: Head, *, only_what_fits: bool
+        self,
+        tree: Tree,
+        ledger: Ledger,
+        policies: Policies,
+        ceilings: Ceilings,
+        head: Head,
+        *,
+        asking: Asking,
+        only_what_fits: bool,
     ) -> None:
         self.tree = tree
         self.ledger = ledger
@@ -58,6 +68,7 @@ class Turns:
         self._ceilings = ceilings
         self._bounded = ceilings.bounded
         self._head = head
+        self._asking = asking
         self._only_what_fits = only_what_fits
         self._views: list[dict[Ceiling, _View]] = [{} for _ in range(tree.size)]
         self._changes: list[list[TreeNode]] = [[] for _ in range(tree.size)]
@@ -150,21 +161,23 @@ class Turns:
         views = self._views[node.index]
         if len(views) >= _MOST_VIEWS:
             del views[next(iter(views))]
-        view = views[ceiling] = _View()
+        view = views[ceiling] = _View(self.changes_below(node))
+        asking = [child for child in node.children if not child.is_queue or self._asking[child.index]]
         if ceiling is not self._ceilings.none and self._policies[node.index] is None:
-            self._expect(node, view)
+            self._expect(asking, view)
+        else:
+            view.missed = dict.fromkeys(asking)
         return view
 
-    def _expect(self, node: TreeNode, view: _View) -> None:
+    def _expect(self, children: Iterable[TreeNode], view: _View) -> None:
         """With what fits under a ceiling a child stands no further ahead than with the least that anybody asks for.
         What it is takes long to say, and is said when the child comes to be first: most never are."""
         least, share_with = self._ceilings.least, self.ledger.share_with
-        for child in node.children:
+        for child in children:
             self._placed += 1
             view.places[child] = (share_with(child, least), -NO_BOUND, 0, self._placed, child, None)
         view.heap = list(view.places.values())
         heapify(view.heap)
-        view.seen = self.changes_below(node)
 
     def _missed(self, node: TreeNode, view: _View) -> Iterable[TreeNode]:
         """The children in which something happened since a view was looked at."""
@@ -173,8 +186,6 @@ class Turns:
         view.seen = now
         if len(changes) > 64 + 2 * len(node.children):
             self._forget_changes(node)
-        if seen < 0:
-            return node.children
         if view.missed:
             missed, view.missed = view.missed, {}
             return missed | dict.fromkeys(changes[seen - forgotten :])
@@ -189,7 +200,7 @@ class Turns:
         changes, forgotten = self._changes[node.index], self._forgotten[node.index]
         now = forgotten + len(changes)
         for view in self._views[node.index].values():
-            if 0 <= view.seen < now:
+            if view.seen < now:
                 view.missed.update(dict.fromkeys(changes[view.seen - forgotten :]))
                 view.seen = now
         self._forgotten[node.index] = now

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Pods, Taken
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.taken import Pods, Taken
 
 
 class Beginning:
@@ -57,19 +58,12 @@ class Beginning:
 
 
 def lost_and_wronged_others(draft: Draft, given: Mapping[str, Holding]) -> dict[str, Holding]:
-    """Those who were given something and lost it again, if others gave for them, or are left below what they deserve.
-    Who got no more than part of what was taken from them has that."""
+    """Those who were given something and lost it again, if others gave for them or are left below what they deserve."""
     if not draft.taken:
         return {}
-    has_nothing = (one for one in given.values() if not (one.gained or (one.new and one.admitted)))
-    lost = {one.workload.name: one for one in has_nothing if not _holds_less(one)}
+    lost = {name: one for name, one in given.items() if not (one.gained or (one.new and one.admitted))}
     for_nobody = any(draft.taken_for(name) for name in lost if name not in draft.gave_way)
     return lost if for_nobody or (lost and _is_left_below_its_due(draft)) else {}
-
-
-def _holds_less(holding: Holding) -> bool:
-    """Whether it has fewer pods than before."""
-    return any(holding.count(at) < sum(one.granted.values()) for at, one in enumerate(holding.workload.pod_sets))
 
 
 def _is_left_below_its_due(draft: Draft) -> bool:

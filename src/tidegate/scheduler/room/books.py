@@ -30,6 +30,8 @@ class Books:
         self._unsorted: dict[TreeNode, dict[str, Holding]] = defaultdict(dict)
         """Those who came since somebody last looked: most are gone again before anybody looks for victims."""
         self._with_surplus: dict[TreeNode, SortedList] = defaultdict(partial(SortedList, key=_weight))
+        self._surplus_below = [0] * tree.size
+        """By index of a node, how many of those there are."""
 
     def enter(self, holding: Holding) -> None:
         """Count what a workload holds."""
@@ -68,15 +70,22 @@ class Books:
                 self._by_queue[holding.queue].remove(holding)
             if holding.listed_with_surplus:
                 self._with_surplus[holding.queue].remove(holding)
+                self._count_surplus(holding.queue, -1)
             self._count(holding, holding.queue, -1)
 
     def _list_surplus(self, holding: Holding, queue: TreeNode) -> None:
         surplus = holding.has_surplus
         if surplus and not holding.listed_with_surplus:
             self._with_surplus[queue].add(holding)
+            self._count_surplus(queue, 1)
         elif holding.listed_with_surplus and not surplus:
             self._with_surplus[queue].remove(holding)
+            self._count_surplus(queue, -1)
         holding.listed_with_surplus = surplus
+
+    def _count_surplus(self, queue: TreeNode, more: int) -> None:
+        for node in queue.path:
+            self._surplus_below[node.index] += more
 
     def _count(self, holding: Holding, queue: TreeNode, times: int) -> None:
         axes, ledger = self.tree.axes, self.ledger
@@ -119,9 +128,9 @@ class Books:
         """Of these, the ones that hold more than their floor."""
         yield from reversed(self._with_surplus.get(queue, ()))
 
-    def has_surplus(self, queue: TreeNode) -> bool:
-        """Whether there are any such."""
-        return bool(self._with_surplus.get(queue))
+    def has_surplus(self, node: TreeNode) -> bool:
+        """Whether there are any such below a node."""
+        return self._surplus_below[node.index] > 0
 
     def below(self, node: TreeNode) -> Iterator[Holding]:
         """The workloads of a node that hold something."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.line.holding import Holding
@@ -11,43 +10,14 @@ from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.above import Above
 from tidegate.scheduler.room.books import Books
+from tidegate.scheduler.room.taken import Pods, Taken, covering, need_of
 from tidegate.scheduler.snapshot import Instant
-from tidegate.scheduler.tree.cells import Need, total
+from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.node import TreeNode
 
 Changes = frozenset[tuple[str, int, str, int]]
 """By workload, pod set and flavor: so many more or fewer pods."""
 NO_CHANGES: Changes = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Pods:
-    """Pods of one pod set and flavor that were taken, and how many of them had not been free to start."""
-
-    index: int
-    flavor: str
-    count: int
-    held: int
-
-
-@dataclass(slots=True, eq=False)
-class Taken:
-    """Something taken back: from whom, by which rule, for whom."""
-
-    holding: Holding
-    pods: tuple[Pods, ...]
-    rule: Rule
-    evicts: bool
-    asked_by: str | None = None
-    inherits: tuple[Taken, ...] = ()
-    """What others had given for its holder a moment ago: they gave it for whoever takes it now."""
-    was_for: dict[Taken, str | None] = field(default_factory=dict)
-    """Of what it inherits: for whom that was when it was put back."""
-    needed_by: str | None = field(init=False)
-    """Who has it in the end: at first who asked for it."""
-
-    def __post_init__(self) -> None:
-        self.needed_by = self.asked_by
 
 
 class Draft:
@@ -125,11 +95,11 @@ class Draft:
 
     def undo(self, taken: Taken) -> None:
         """Put back what was taken."""
-        self.moves += 1
         self.put_back(taken.holding, taken.pods)
         if taken.evicts:
             taken.holding.admitted = True
-        taken.was_for = {other: other.needed_by for other in taken.inherits if other in self.taken}
+        self.moves += 1
+        taken.was_for = {other: (other.needed_by, other.rule) for other in taken.inherits if other in self.taken}
         for other in taken.was_for:
             self._give_for(other, taken.holding.workload.name)
         del self.taken[taken]
@@ -168,9 +138,10 @@ class Draft:
         taken.pods = self.give_up(taken.holding, [(some.index, some.flavor, some.count) for some in taken.pods])
         if taken.evicts:
             taken.holding.admitted = False
-        for other, needed_by in taken.was_for.items():
+        for other, (needed_by, rule) in taken.was_for.items():
             if other in self.taken:
                 self._give_for(other, needed_by)
+                other.rule = rule
         return self._record(taken)
 
     def pass_on(self, holding: Holding) -> None:
@@ -195,6 +166,13 @@ class Draft:
             if of_its_own or to is None:
                 taken.rule = lost.rule
 
+    def pass_on_in_the_end(self) -> None:
+        """Nobody gave for somebody who is granted nothing."""
+        for name in [name for name, given in self._for.items() if given]:
+            holding = self.books.holdings.get(name)
+            if holding is not None and not (holding.gained or holding.new):
+                self.pass_on(holding)
+
     def begin_again(self, taken: Iterable[tuple[Taken, tuple[Pods, ...]]], touched: dict[str, Holding]) -> None:
         """Nothing was taken but this, and nobody touched but these."""
         self.moves += 1
@@ -202,7 +180,7 @@ class Draft:
         self.in_vain.clear()
         self.returned.clear()
         for one, pods in taken:
-            one.pods, one.needed_by = pods, one.asked_by
+            one.pods, one.needed_by, one.rule = pods, one.asked_by, one.asked_by_rule
             self._record(one)
         self.touched = touched
         self.ledger.fresh_is_free = False
@@ -242,9 +220,10 @@ class Draft:
         given = self.taken_for(holding.workload.name)
         if given and holding.admitted and holding.gained and holding.queue is not None:
             given.sort(key=lambda other: other.holding.workload.name != needed_by)
-            wanted = tuple((axis, amount) for axis, amount in _need(holding, lost) if axis in axes)
+            wanted = tuple((axis, amount) for axis, amount in need_of(holding, lost) if axis in axes)
+            lost_to = {*covering(wanted, self._could_go_back(given))}
             self.ledger.grant(holding.queue, wanted)
-            lost_to = {*_covering(wanted, given), *self._could_go_back(given)}
+            lost_to.update(self._could_go_back(given))
             self.ledger.grant(holding.queue, wanted, -1)
             given = [other for other in given if other in lost_to]
         for other in given:
@@ -257,9 +236,10 @@ class Draft:
             if (queue := other.holding.queue) is not None:
                 before = self.ledger.crowding(queue)
                 self.put_back(other.holding, other.pods)
-                if not self.ledger.is_crowded(queue, before):
-                    yield other
+                needed = self.ledger.is_crowded(queue, before)
                 other.pods = self.give_up(other.holding, [(some.index, some.flavor, some.count) for some in other.pods])
+                if not needed:
+                    yield other
 
     def _give_for(self, taken: Taken, needed_by: str | None) -> None:
         """It was taken for somebody else than it seemed."""
@@ -267,6 +247,8 @@ class Draft:
         if taken.needed_by is not None:
             del self._for[taken.needed_by][taken]
         taken.needed_by = needed_by
+        if needed_by == taken.asked_by:
+            taken.rule = taken.asked_by_rule
         if needed_by is not None:
             self._for.setdefault(needed_by, {})[taken] = None
 
@@ -285,25 +267,3 @@ class Draft:
         held = min(holding.held[index].get(flavor, 0), count)
         self.books.change(holding, index, flavor, -count, -held)
         return Pods(index, flavor, count, held)
-
-
-def _need(holding: Holding, pods: Iterable[Pods]) -> Need:
-    assert holding.queue is not None
-    axes, pod_sets = holding.queue.axes, holding.workload.pod_sets
-    return total(axes.pods(pod_sets[some.index].requests, some.flavor, some.count) for some in pods)
-
-
-def total_of(taken: Taken) -> Need:
-    """All that was taken."""
-    return _need(taken.holding, taken.pods)
-
-
-def _covering(need: Need, given: Iterable[Taken]) -> Iterator[Taken]:
-    """The first of these that are as much together."""
-    left = dict(need)
-    for taken in given:
-        gives = [(axis, amount) for axis, amount in total_of(taken) if left.get(axis, 0) > 0]
-        if gives:
-            yield taken
-        for axis, amount in gives:
-            left[axis] -= amount

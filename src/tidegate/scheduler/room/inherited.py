@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.taken import Taken
 from tidegate.scheduler.tree.node import TreeNode
 
 Permit = Callable[[Taken], Rule | None]

@@ -12,9 +12,10 @@ from typing import Literal
 
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.shapes import Placement
-from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.inherited import Inherited
 from tidegate.scheduler.room.rights import Rights
+from tidegate.scheduler.room.taken import Taken
 from tidegate.scheduler.room.victims import Victims
 from tidegate.scheduler.room.ways import ways
 from tidegate.scheduler.tree.ledger import Ledger, Short
@@ -46,6 +47,8 @@ def _take(ask: Ask, draft: Draft, placement: Placement, rights: Rights) -> bool:
     gave theirs: then others come before those, and in the end its own may be enough alone."""
     for _ in range(_MOST_WAYS):
         taken = _taken_of_what_lacks(ask, draft, placement, rights)
+        if taken is None and not rights.widened:
+            return False  # It is the same without what its own would entitle it to.
         if taken is None:
             break
         spared = len(rights.spared)

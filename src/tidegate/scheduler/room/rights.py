@@ -26,8 +26,9 @@ from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Taken, total_of
+from tidegate.scheduler.room.draft import Draft
 from tidegate.scheduler.room.hopes import takes_within
+from tidegate.scheduler.room.taken import Taken, total_of
 from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.ledger import Short
 from tidegate.scheduler.tree.node import TreeNode
@@ -44,6 +45,8 @@ class Rights:
         """Where room lacks now."""
         self.widens = True
         """Whether what is taken near the asker may entitle it to more of others."""
+        self.widened = False
+        """Whether anything was."""
         self.spared: set[tuple[Holding, bool]] = set()
         """From whom nothing is taken (or not their floor), since the asker would not be entitled to it in the end."""
         self.path = set(ask.queue.path)
@@ -57,6 +60,7 @@ class Rights:
         are entitled to more of others."""
         queue = taken.holding.queue
         if self.widens and queue is not None and any(node in self.path for node in queue.path[:-1]):
+            self.widened = True
             self.look()
 
     def look(self) -> None:
@@ -85,17 +89,17 @@ class Rights:
     def finds_somebody(self) -> bool:
         """Whether there might be anybody to take from."""
         by_priority = self.across is AcrossQueues.LOWER_PRIORITY
-        return self.takes_within or by_priority or self.draft.above.beside(self.ask.queue)
+        return self.takes_within or by_priority or self.draft.above.beside(self.ask.queue, self.scope)
 
     def below(self, node: TreeNode) -> Iterator[TreeNode]:
         """The children of a node from which anything might be taken at all."""
         if self.across is AcrossQueues.LOWER_PRIORITY:
             others: Iterable[TreeNode] = filter(self.draft.ledger.granted_anything, node.children)
         else:
-            others = self.draft.above.among(node)
+            others = self.draft.above.givers(node)
         yield from (child for child in others if child not in self.path)
         for child in self.path:
-            if child.parent is node and (self.ask.kind.is_floor or not child.is_queue):
+            if child.parent is node and (self.takes_within or not child.is_queue):
                 yield child
 
     def above(self, node: TreeNode, _floors: bool) -> int:
@@ -127,10 +131,7 @@ class Rights:
         """Where priority alone decides, nobody above the asker's gives anything; nor its equals in other Queues."""
         if queue is self.ask.queue:
             return self.ask.kind.priority + 1
-        above = self.draft.above
-        if all(node in above.among(node.parent) for node in queue.meets(self.ask.queue) if node.parent):
-            return None
-        return self.ask.kind.priority
+        return None if self.draft.above.is_all(queue, self.ask.queue) else self.ask.kind.priority
 
     def may_take_of(self, taken: Taken) -> bool:
         """Whether it stays at or below what it deserves, of what it shares with who gave."""

@@ -8,8 +8,10 @@ from itertools import chain
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Pods, Taken, total_of
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.taken import Pods, Taken, total_of
 from tidegate.scheduler.room.victims import Unit, surplus_units
+from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.node import TreeNode
 
 _ACROSS = (Rule.FAIR_SHARE, Rule.LOWER_PRIORITY)
@@ -28,6 +30,8 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
         for_nobody = taken.needed_by is None and taken.rule is not Rule.OVER_QUOTA
         if for_nobody or queue is None or instead is None:
             continue
+        if not instead and not taken.holding.waits_to_start and _is_too_much(total_of(taken), queue, draft):
+            continue
         before = draft.ledger.crowding(queue)
         given_up = draft.give_up(taken.holding, instead)
         draft.undo(taken)
@@ -37,6 +41,12 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
         else:
             found.append(taken.holding)
     return found + [taken.holding for taken in newest_first if taken in draft.taken and _stays(taken, draft)]
+
+
+def _is_too_much(need: Need, queue: TreeNode, draft: Draft) -> bool:
+    """Whether more would be granted with this than there is: most often that can be told without trying."""
+    granted = draft.ledger.granted
+    return any(granted[node.index][axis] + amount > node.most[axis] for node in queue.path for axis, amount in need)
 
 
 def give_back_rather_than_more(draft: Draft, given: Iterable[Holding]) -> list[Holding]:

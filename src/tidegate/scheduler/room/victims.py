@@ -15,7 +15,8 @@ from typing import Protocol
 
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
-from tidegate.scheduler.room.draft import Draft, Taken
+from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.taken import Taken
 from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.ledger import Short
 from tidegate.scheduler.tree.node import TreeNode
@@ -74,8 +75,10 @@ class Victims:
             yield from there if spared is None else takewhile(lambda one: one.workload.priority < spared, there)
             return
         above: dict[int, list[TreeNode]] = {}
-        for child in self.rights.below(node):
-            above.setdefault(self.rights.above(child, floors), []).append(child)
+        has_surplus = self.draft.books.has_surplus
+        for child in self.rights.below(node) if floors or has_surplus(node) else ():
+            if floors or has_surplus(child):
+                above.setdefault(self.rights.above(child, floors), []).append(child)
         for _, equals in sorted(above.items(), reverse=True):
             each = [self._candidates(child, floors=floors) for child in equals]
             yield from merge(*each, key=_weight, reverse=True)

@@ -253,11 +253,11 @@ class Ledger(Shares):
     def crowding(self, queue: TreeNode) -> list[int]:
         """What is taken at a Queue and the nodes above it, cell by cell, with pods that leave and have no successor;
         those may be more than there is, where a node was lost and came back."""
-        return [
-            max(self.granted[node.index][axis], self.inner[node.index][axis]) + self._unusable(node, axis)
-            for node in queue.path
-            for axis in range(len(node.most))
-        ]
+        found: list[int] = []
+        for at in (node.index for node in queue.path):
+            leaving = (max(0, going - held) for going, held in zip(self.going[at], self.held[at], strict=True))
+            found += map(sum, zip(map(max, self.granted[at], self.inner[at]), leaving, self.reserved[at], strict=True))
+        return found
 
     def is_crowded(self, queue: TreeNode, before: Iterable[int]) -> bool:
         """Whether a Queue or a node above it holds more than it may, or more than it may is taken than `before`."""
