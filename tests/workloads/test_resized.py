@@ -29,6 +29,7 @@ Json = Any
 few = settings(max_examples=20)
 HELD = [kind for kind in KINDS if builtin().of(sample(kind)).suspend and builtin().of(sample(kind)).makes is None]
 JOB = builtin().of(sample("Job"))
+GATE = {"name": "tidegate.dev/quota"}
 PARALLELISM = ("spec", "parallelism")
 REPLICAS = ("spec", "workerGroupSpecs", 0, "replicas")
 
@@ -98,11 +99,12 @@ def test_pods_of_a_kind_that_has_no_size_to_write_are_gated_from_then_on() -> No
     edited = put(running, REPLICAS, peek(obj, REPLICAS) + 2)
     kept, growth = within_grant(entry, running, edited)
     marks = peek(kept, group.place.annotations)
-    assert (marks[WORKLOAD], FLAVOR in marks, len(growth)) == ("w", False, 1)
+    assert (marks[WORKLOAD], marks[FLAVOR], len(growth)) == ("w", "a100", 1)
+    assert GATE in peek(kept, group.place.pod)["schedulingGates"]
     assert restored(kept) == restored(edited), "it is what its owner wrote, and asks for that"
     wanted = {each.name: each.count for each in podsets(entry, restored(kept), find=builtin().find)}
     more = {name: Allowance(count=count, flavor="a100") for name, count in wanted.items()}
-    assert peek(start(entry, kept, "w", more), group.place.annotations)[FLAVOR] == "a100", "all of it is granted"
+    assert "schedulingGates" not in peek(start(entry, kept, "w", more), group.place.pod), "all of it is granted"
 
 
 def test_a_group_that_was_added_waits_while_the_others_run() -> None:

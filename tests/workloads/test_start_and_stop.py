@@ -84,8 +84,9 @@ def test_every_pod_set_is_marked_and_placed(kind: str) -> None:
     for shape in shapes:
         if shape.place is None:
             continue
-        assert peek(started, shape.place.annotations)[POD_SET] == shape.name
-        pod = peek(started, shape.place.pod)
+        place = shape.place.for_grant
+        assert peek(started, place.annotations)[POD_SET] == shape.name
+        pod = peek(started, place.pod)
         assert pod["nodeSelector"]["gpu"] == "a100"
         assert {"operator": "Exists"} in pod["tolerations"]
 

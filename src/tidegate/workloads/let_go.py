@@ -22,7 +22,7 @@ from tidegate.model.jobs import (
     podsets,
 )
 from tidegate.workloads.changes import restored
-from tidegate.workloads.names import FLAVOR, GRANTED, QUEUE
+from tidegate.workloads.names import FLAVOR, GRANTED, QUEUE, WORKLOAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,8 @@ class Written:
     tells: bool = True
     """Whether it would tell a flavor if there were one. The pods of kinds whose size is not written into them may wait
     behind gates, and their template tells none; nor did earlier versions note those of pods described elsewhere."""
+    waits: bool = False
+    """Whether its pods are made behind a gate, and each is told its flavor as that is lifted."""
 
 
 def written_into(
@@ -82,7 +84,7 @@ def written_into(
     return {
         shape.name: Written(flavor=_flavor(obj, shape), tells=False)
         if shape.place is None
-        else _written(obj, own, shape, shape.place)
+        else _written(obj, own, shape, shape.place.for_grant)
         for shape in shapes
     }
 
@@ -91,14 +93,16 @@ def _written(obj: Obj, own: Obj, shape: PodSetShape, place: PodPlace) -> Written
     def more(name: str, nothing: Any) -> tuple[Any, Any]:
         return peek(obj, (*place.pod, name)) or nothing, peek(own, (*place.pod, name)) or nothing
 
+    marks = inside(obj, place.annotations)
     labels, had = more("nodeSelector", {})
     tolerations, tolerated = more("tolerations", ())
     return Written(
         flavor=_flavor(obj, shape),
-        queue=str(inside(obj, place.annotations).get(QUEUE) or ""),
+        queue=str(marks.get(QUEUE) or ""),
         node_labels={key: value for key, value in labels.items() if had.get(key) != value},
         tolerations=tuple(each for each in tolerations if each not in tolerated),
         tells=shape.resize is not None,
+        waits=shape.resize is None and WORKLOAD in marks and FLAVOR not in marks,
     )
 
 
@@ -115,7 +119,7 @@ def _flavor(obj: Obj, shape: PodSetShape) -> str:
     """As it was written into its pods' template, or noted where another object has that."""
     if shape.place is None:
         return flavors_noted(obj).get(shape.name, "")
-    return str(inside(obj, shape.place.annotations).get(FLAVOR) or "")
+    return str(inside(obj, shape.place.for_grant.annotations).get(FLAVOR) or "")
 
 
 def flavors_noted(obj: Obj) -> dict[str, str]:

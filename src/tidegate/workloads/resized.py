@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from tidegate.model.jobs import JobKind, Kinds, Obj, PodSetShape, builtin, peek, podsets, put, with_suspend
 from tidegate.workloads.changes import Draft, restored
-from tidegate.workloads.let_go import granted_to
-from tidegate.workloads.names import FLAVOR, GRANTED, POD_SET, WORKLOAD
+from tidegate.workloads.let_go import granted_to, written_into
+from tidegate.workloads.names import GRANTED, POD_SET, QUEUE, WORKLOAD
+from tidegate.workloads.start import behind_gate, make_room
 
 _ANNOTATIONS = ("metadata", "annotations")
 
@@ -43,12 +44,12 @@ def within_grant(entry: JobKind, before: Obj, obj: Obj, *, kinds: Kinds | None =
     found = list(growing(entry, before, obj, kinds=kinds))
     if not found:
         return obj, []
-    draft = Draft.resumed(obj)
+    draft, queue = Draft.resumed(obj), _queue(entry, obj, kinds)
     for growth in found:
         if growth.shape.resize is not None:
             draft.rewrite(growth.shape.resize, growth.allowed)
         elif growth.shape.place is not None:
-            _gate_new_pods(draft, growth.shape)
+            _gate_new_pods(draft, growth.shape, queue)
     return draft.remember({}), found
 
 
@@ -67,13 +68,23 @@ def holds(obj: Obj) -> bool:
     return bool((peek(obj, _ANNOTATIONS) or {}).get(GRANTED) == "{}")
 
 
-def _gate_new_pods(draft: Draft, shape: PodSetShape) -> None:
-    """Pods that say whose they are, and no flavor that they were granted, wait at the door."""
+def _queue(entry: JobKind, obj: Obj, kinds: Kinds | None) -> str:
+    """The Queue whose quota the pods of what runs use."""
+    told = written_into(entry, obj, kinds=kinds).values()
+    return next((each.queue for each in told if each.queue), "")
+
+
+def _gate_new_pods(draft: Draft, shape: PodSetShape, queue: str) -> None:
+    """What is new is marked as what was let go with the rest, so that nothing of that need be changed later."""
     assert shape.place is not None
-    marks = peek(draft.obj, shape.place.annotations) or {}
-    workload = (peek(draft.obj, _ANNOTATIONS) or {}).get(WORKLOAD, "")
+    make_room(draft, shape)
+    at = shape.place.for_grant.annotations
+    marks = peek(draft.obj, at) or {}
     if WORKLOAD not in marks:
-        draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.name})
-    elif FLAVOR in marks:
-        left = {key: value for key, value in marks.items() if key != FLAVOR}
-        draft.obj = put(draft.obj, shape.place.annotations, left)
+        workload = (peek(draft.obj, _ANNOTATIONS) or {}).get(WORKLOAD, "")
+        more = {POD_SET: shape.name, WORKLOAD: workload} | ({QUEUE: queue} if queue else {})
+        draft.merge(at, more)
+        marks = {**marks, **more}
+    left = behind_gate(draft, shape, marks)
+    if left != marks:
+        draft.obj = put(draft.obj, at, left)

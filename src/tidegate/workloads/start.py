@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidegate.model.jobs import (
+    Form,
     JobKind,
     Kinds,
     Obj,
@@ -17,6 +18,7 @@ from tidegate.model.jobs import (
     is_suspended,
     peek,
     podsets,
+    sequence,
     with_suspend,
 )
 from tidegate.workloads.changes import Draft, noted_as, restored
@@ -50,13 +52,17 @@ def start(
     granted = {name: allowance.count for name, allowance in sorted(allowed.items())}
     notes = {WORKLOAD: workload, GRANTED: json.dumps(granted, separators=(",", ":"))}
     elsewhere: dict[str, str] = {}
-    for shape in podsets(entry, draft.obj, referred=referred, find=find):
+    shapes = podsets(entry, draft.obj, referred=referred, find=find)
+    for shape in reversed(shapes):
+        make_room(draft, shape)
+    for shape in shapes:
         allowance = allowed.get(shape.name)
         if allowance is not None:
             _let_go(draft, shape, allowance)
-            # More pods than are granted can only be kept from running one by one: those without a flavor are gated.
-            whole = shape.resize is not None or allowance.count >= shape.count
-            marks = {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor if whole else ""}
+            marks = {WORKLOAD: workload, QUEUE: queue, FLAVOR: allowance.flavor}
+            # More pods than are granted can only be kept from running one by one.
+            if shape.resize is None and (allowance.count < shape.count or not allowance.flavor):
+                marks = behind_gate(draft, shape, marks)
             _mark(draft, shape, marks, notes)
             if shape.place is None and allowance.flavor:
                 elsewhere[shape.name] = allowance.flavor
@@ -87,11 +93,38 @@ def hold_pods(
         if shape.place is None:
             continue
         draft.merge(shape.place.annotations, {WORKLOAD: workload, POD_SET: shape.pod_set})
-        gates = list(peek(draft.obj, (*shape.place.pod, "schedulingGates")) or [])
-        if not any(gate.get("name") == GATE for gate in gates):
-            draft.write((*shape.place.pod, "schedulingGates"), [*gates, {"name": GATE}])
+        _gate(draft, shape.place)
     told = json.dumps(dict(sorted(granted.items())), separators=(",", ":"))
     return draft.remember({WORKLOAD: workload, GRANTED: told})
+
+
+def make_room(draft: Draft, shape: PodSetShape) -> None:
+    """An item for what its pods are to have besides, where the object has a list of such."""
+    at = shape.place.overrides if shape.place is not None else None
+    if at is None:
+        return
+    *way, index = at
+    there = sequence(peek(draft.obj, tuple(way)), tuple(way))
+    if (missing := int(index) + 1 - len(there)) > 0:
+        draft.write(tuple(way), [*there, *({} for _ in range(missing))])
+
+
+def behind_gate(draft: Draft, shape: PodSetShape, marks: dict[str, str]) -> dict[str, str]:
+    """The pods that come from now on wait at a gate: the marks that they are to have. The gate is in their template,
+    where operators that start anew whatever has changed (KubeRay) do not look for changes. Spark has no word for it:
+    of its pods those are gated that tell no flavor."""
+    if shape.place is None or shape.place.is_object:
+        return marks
+    if shape.place.form is Form.SPARK:
+        return {key: value for key, value in marks.items() if key != FLAVOR}
+    _gate(draft, shape.place.for_grant)
+    return marks
+
+
+def _gate(draft: Draft, place: PodPlace) -> None:
+    gates = list(peek(draft.obj, (*place.pod, "schedulingGates")) or [])
+    if not any(gate.get("name") == GATE for gate in gates):
+        draft.write((*place.pod, "schedulingGates"), [*gates, {"name": GATE}])
 
 
 def stop(entry: JobKind, obj: Obj) -> Obj:
@@ -103,10 +136,10 @@ def stop(entry: JobKind, obj: Obj) -> Obj:
 def _let_go(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
     if shape.resize is not None and allowance.count < shape.count:
         draft.write(shape.resize, allowance.count)
-    place = shape.place
-    if place is None:
+    if shape.place is None:
         _override(draft, shape, allowance)
         return
+    place = shape.place.for_grant
     if place.absent is not None:
         draft.write(place.absent, place.content)
     pod = peek(draft.obj, place.pod)
@@ -137,7 +170,7 @@ def _mark(draft: Draft, shape: PodSetShape, marks: Mapping[str, str], notes: dic
     if shape.place.is_object:
         notes.update(marks)
     else:
-        draft.merge(shape.place.annotations, marks)
+        draft.merge(shape.place.for_grant.annotations, marks)
 
 
 def _place_pods(draft: Draft, place: PodPlace, pod: Mapping[str, Any], allowance: Allowance) -> None:

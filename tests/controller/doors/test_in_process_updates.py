@@ -156,7 +156,7 @@ async def test_what_is_scaled_is_put_right_afterwards_and_the_wish_is_kept(house
     wish = await house.client.raw("GET", path)
     await house.client.raw("PUT", path, body={**wish, "spec": {"replicas": 6}})
     workload = await house.see(WORKLOADS, "pytorchjob-net", lambda obj: obj["spec"]["podSets"][0]["count"] == 6)
-    scaled = await house.see(training, "net", lambda obj: flavor(obj) is None)
+    scaled = await house.see(training, "net", is_gated)
     assert workload["status"]["podSets"][0]["granted"] == 2
     assert scaled["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 6
     template = scaled["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]
@@ -166,6 +166,11 @@ async def test_what_is_scaled_is_put_right_afterwards_and_the_wish_is_kept(house
     assert pod["spec"]["schedulingGates"] == [{"name": "tidegate.dev/quota"}]
     await house.quota({"cpu": {"nominalQuota": "6"}})
     await house.see(r.PODS, "net-2", lambda obj: not obj["spec"].get("schedulingGates"))
+
+
+def is_gated(job: Json) -> bool:
+    gates = job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"].get("schedulingGates")
+    return bool(gates == [{"name": "tidegate.dev/quota"}])
 
 
 def flavor(job: Json) -> str | None:

@@ -79,7 +79,20 @@ def _pod(obj: Object, shape: PodSetShape) -> Json:
         "annotations": dict(peek(obj, place.annotations) or {}),
     }
     spec = dict(peek(obj, place.pod) or place.pod_content) if place.form is not Form.SPARK else _spark(obj, shape)
-    return {"metadata": meta, "spec": spec}
+    more = peek(obj, place.overrides) if place.overrides is not None else None
+    return _injected({"metadata": meta, "spec": spec}, more or {})
+
+
+def _injected(pod: Json, more: Json) -> Json:
+    """As AppWrapper's operator makes it of a template and the item of podSetInfos: `createComponent`."""
+    for part, name in (("metadata", "annotations"), ("metadata", "labels"), ("spec", "nodeSelector")):
+        there, added = pod[part].get(name) or {}, more.get(name) or {}
+        assert all(there.get(key, value) == value for key, value in added.items()), f"conflict updating {name}"
+        pod[part] |= {name: added | there} if added else {}
+    for name in ("tolerations", "schedulingGates"):
+        if more.get(name):
+            pod["spec"] |= {name: [*(pod["spec"].get(name) or ()), *more[name]]}
+    return pod
 
 
 def _spark(obj: Object, shape: PodSetShape) -> Json:

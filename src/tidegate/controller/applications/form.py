@@ -86,8 +86,9 @@ def wanted_form(
 
 def _kept(allowed: Allowance, there: Written | None) -> Allowance:
     """As what runs was let go, but for its size. A flavor may say something else by now, which is for those who start;
-    and one whose pods have all ended is granted none any more, until it says itself that it is over."""
-    if there is None or (allowed.flavor and allowed.flavor != there.flavor):
+    and one whose pods have all ended is granted none any more, until it says itself that it is over. One whose pods
+    wait at a gate goes on so: its own operator may take any other word in its template for a new version."""
+    if there is None or (allowed.flavor and allowed.flavor != there.flavor and not there.waits):
         return allowed
     return replace(allowed, flavor=there.flavor, node_labels=there.node_labels, tolerations=there.tolerations)
 

@@ -201,6 +201,9 @@ class Wrapped(Shape, frozen=True, kw_only=True):
     """In a component: the object it carries."""
     pod_sets: JobPath
     """In a component: pod sets it declares itself, with `path` and `replicas`."""
+    overrides: JobPath | None = None
+    """In a component: a list of changes to its pods, one for each of its pod sets in their order, each with labels,
+    annotations, nodeSelector, tolerations and schedulingGates. With it, nothing is written into what is carried."""
 
 
 class JobKind(Shape, frozen=True, kw_only=True):

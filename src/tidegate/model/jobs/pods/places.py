@@ -38,6 +38,9 @@ class PodPlace:
     """Where `content` must be written first, since the object relies on the operator's default."""
     foreign: bool = False
     """It is in another object, and can be read but not written here."""
+    overrides: Path | None = None
+    """Where the object says what these pods are to have besides, in an item of a list. Its operator lets nobody change
+    what describes them once it is created."""
 
     @property
     def pod_content(self) -> Obj:
@@ -50,6 +53,16 @@ class PodPlace:
     def is_object(self) -> bool:
         """Whether the object itself is the pod."""
         return self.form is Form.TEMPLATE and self.pod == ("spec",)
+
+    @property
+    def for_grant(self) -> PodPlace:
+        """The place that what is granted is written to: this one, unless there is another for that."""
+        at = self.overrides
+        if at is None:
+            return self
+        return replace(
+            self, labels=(*at, "labels"), annotations=(*at, "annotations"), pod=at, absent=None, overrides=None
+        )
 
     def under(self, path: Path) -> PodPlace:
         """The same place, in an object that has the described one at `path`."""

@@ -21,13 +21,24 @@ def wrapped_shapes(wraps: Wrapped, obj: Obj, find: Find | None) -> Iterator[PodS
     for index, component in enumerate(wraps.each.all(Scope(obj))):
         scope = Scope(obj, item=component.value, at=component.path)
         carried = wraps.object.first(scope)
+        more = wraps.overrides.place(scope) if wraps.overrides else None
         declared = sequence(wraps.pod_sets.value(scope), (*component.path, "podSets"))
         if declared:
             for number, said in enumerate(declared):
                 name = f"component-{index}-{number}" if len(declared) > 1 else f"component-{index}"
-                yield _declared(component, mapping(said, (*component.path, "podSets", number)), name)
+                shape = _declared(component, mapping(said, (*component.path, "podSets", number)), name)
+                yield _overridden(shape, more, number)
         elif carried is not None:
-            yield from _known(carried, find, index)
+            for number, shape in enumerate(_known(carried, find, index)):
+                yield _overridden(shape, more, number)
+
+
+def _overridden(shape: PodSetShape, overrides: Path | None, number: int) -> PodSetShape:
+    """Its pods are changed by the item of their number, and how many they are by nobody."""
+    if overrides is None:
+        return shape
+    place = None if shape.place is None else replace(shape.place, overrides=(*overrides, number))
+    return replace(shape, resize=None, overrides=None, place=place)
 
 
 def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShape]:
@@ -39,6 +50,7 @@ def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShap
             shape,
             name=f"component-{index}-{shape.name}",
             place=None if shape.place is None else shape.place.under(carried.path),
+            overrides=None if shape.overrides is None else (*carried.path, *shape.overrides),
             resize=None if shape.resize is None else (*carried.path, *shape.resize),
         )
 
