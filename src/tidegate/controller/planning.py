@@ -52,12 +52,13 @@ class Planning:
 
     def see(self, key: Key) -> None:
         """Put what there is of a Workload before the planner."""
-        self.expect(key)
         seen = self._looking.seen(key)
         if seen is None:
             self._planner.drop(name_of(key))
         else:
             self._planner.put(seen)
+        # What is found out by looking at it may be over at some time, too.
+        self.expect(key)
 
     def expect(self, key: Key) -> None:
         """Look at a Workload again when it has run as long as it may."""

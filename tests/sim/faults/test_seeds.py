@@ -19,6 +19,12 @@ def test_no_fault_breaks_a_law(seed: int) -> None:
     play(seed).check()
 
 
+@pytest.mark.parametrize("seed", [620, 725, 755])
+def test_room_that_is_kept_for_what_may_still_come_is_given_in_time(seed: int) -> None:
+    """The moment at which nothing could come any more was asked for before it was known: others waited for ever."""
+    play(seed).check()
+
+
 @pytest.mark.parametrize("seed", range(max(1, SEEDS // 100)))
 def test_operators_die_at_any_moment_of_a_busy_hour(seed: int) -> None:
     """What is in use is what runs, nothing is admitted twice, and everything ends that can."""
