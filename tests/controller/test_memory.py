@@ -126,3 +126,14 @@ def test_an_evicted_workload_is_so_until_it_is_admitted_again(data: st.DataObjec
     assert back.status.state is State.ADMITTED
     flags = {each.type: str(each.status) for each in back.status.conditions}
     assert flags["Evicted"] == "False"
+
+
+@given(st.data())
+def test_what_has_ended_holds_nothing_though_the_planner_has_not_heard_of_it(data: st.DataObject) -> None:
+    """It was said to be finished with its grant, and to hold nothing a moment later, when others had that already."""
+    workload = data.draw(workloads())
+    seen = data.draw(decided(workload))
+    status = status_of(workload, seen, News(outcome=Outcome.FAILED), NOW)
+    assert status.state is State.FINISHED
+    assert not any(each.granted or each.flavors or each.held for each in status.pod_sets)
+    assert not any(each.type == "Admitted" and each.status == "True" for each in status.conditions)

@@ -74,6 +74,10 @@ def status_of(workload: Workload, seen: SeenWorkload, news: News, now: Instant) 
     """What is to stand in its status once this cycle's decisions are taken for done."""
     before = workload.status
     finished = news.outcome is not None or _is(workload, "Finished")
+    if finished:
+        # The planner may not have heard of that yet: in its eyes it holds what it was granted.
+        none = tuple(structs.replace(each, granted={}, held={}) for each in seen.pod_sets)
+        seen = structs.replace(seen, admitted_at=None, pod_sets=none)
     return WorkloadStatus(
         state=_state(workload, seen, finished),
         pod_sets=tuple(
