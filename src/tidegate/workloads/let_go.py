@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from tidegate.model.jobs import (
     JobError,
@@ -23,6 +23,8 @@ from tidegate.model.jobs import (
 )
 from tidegate.workloads.changes import restored
 from tidegate.workloads.names import FLAVOR, GRANTED, QUEUE, WORKLOAD
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +126,18 @@ def _flavor(obj: Obj, shape: PodSetShape) -> str:
 
 def flavors_noted(obj: Obj) -> dict[str, str]:
     """By pod set: of which flavor the pods are that another object describes, until nothing of it runs any more."""
-    try:
-        noted = json.loads(inside(obj, ("metadata", "annotations")).get(FLAVOR) or "{}")
-        return {str(name): str(flavor) for name, flavor in noted.items()}
-    except (ValueError, AttributeError, TypeError):
-        return {}
+    return _noted(obj, FLAVOR, str)
 
 
 def granted_to(obj: Obj) -> dict[str, int]:
     """By pod set: with how many it was let go, as was noted on it; nothing while it is held."""
+    return _noted(obj, GRANTED, int)
+
+
+def _noted(obj: Obj, name: str, read: Callable[[Any], Value]) -> dict[str, Value]:
+    """By pod set, as it stands in an annotation; nothing where people have written something else there."""
     try:
-        noted = json.loads(inside(obj, ("metadata", "annotations")).get(GRANTED) or "{}")
-        return {str(name): int(count) for name, count in noted.items()}
+        noted = json.loads(inside(obj, ("metadata", "annotations")).get(name) or "{}")
+        return {str(pod_set): read(value) for pod_set, value in noted.items()}
     except (ValueError, AttributeError, TypeError):
         return {}
