@@ -13,12 +13,12 @@ from tidegate.kube import resources as r
 
 
 async def test_a_workload_made_by_hand_ends_after_its_seconds_and_gives_back(house: House) -> None:
-    await house.workload("short", 4, maxRunSeconds=1)
+    await house.workload("short", 4, maxRunSeconds=5)
     await house.state("short", "Admitted")
     await house.workload("next", 4)
     ended = await house.state("short", "Finished", granted=0)
     said = next(each for each in ended["status"]["conditions"] if each["type"] == "Finished")
-    assert (said["reason"], said["message"]) == ("Failed", "it ran for 1 s, as long as its maxRunSeconds allows")
+    assert (said["reason"], said["message"]) == ("Failed", "it ran for 5 s, as long as its maxRunSeconds allows")
     await house.state("next", "Admitted", granted=4)
 
 
