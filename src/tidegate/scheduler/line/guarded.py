@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.scheduler.line.ceilings import Ceilings
-from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
@@ -18,8 +17,7 @@ from tidegate.scheduler.tree.tree import Tree
 class Guarded:
     """What is left of guarantees that several Queues have in common."""
 
-    def __init__(self, tree: Tree, ledger: Ledger, ceilings: Ceilings) -> None:
-        self._ledger = ledger
+    def __init__(self, tree: Tree, ceilings: Ceilings) -> None:
         self._ceilings = ceilings
         self._queues: dict[TreeNode, list[TreeNode]] = {}
         """By node: the Queues below it that have a choice of flavors, if it guarantees something to more than one."""

@@ -57,7 +57,7 @@ class Line:
         self.next = self._turns.next
         self.next_below = self._turns.next_below
         self.changes_below = self._turns.changes_below
-        self._guarded = Guarded(tree, ledger, self._ceilings)
+        self._guarded = Guarded(tree, self._ceilings)
         self.changed = self._changed_beside if self._guarded else self._turns.changed
         self.is_tight = self._ceilings.is_tight
         self.known_row = self._rows.known
