@@ -36,10 +36,13 @@ class Rewinding:
 
     def _back_to(self, kept: int) -> None:
         """Undo what was given after so many."""
+        line = self.fill.line
+        if kept == len(self._given) and not (line.failures or line.blocks):
+            return
         failed = self._given[kept - 1].failed if kept else 0
         while len(self._given) > kept:
             self.fill.undo(self._given.pop())
-        self.fill.line.reopen(failed)
+        line.reopen(failed)
 
     def run(self) -> None:
         """Hand out what there is to those who want it now."""

@@ -46,6 +46,8 @@ def in_one_flavor_each(row: Row) -> list[Placement]:
     """Ways to give every part one flavor, in order of preference, whether or not there is room."""
     if row.only is not None:
         return [row.only]
+    if row.shape.whole:
+        return row.shape.whole
     ways = product(*(tuple(flavor for flavor, _ in options) for options in row.shape.hosts))
     return [row.shape.placed(flavors) for flavors in islice(ways, MOST_CHOICES)]
 

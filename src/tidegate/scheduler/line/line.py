@@ -46,7 +46,7 @@ class Line:
         self._ceilings = Ceilings(tree, ledger)
         self._strict = [node.is_queue and node.rules.ordering is Ordering.STRICT for node in tree.in_order]
         only = hopes is None and not any(self._strict)
-        self._rows = Rows(tree, self._ceilings)
+        self._rows = Rows(tree, self._ceilings, lends=ledger.keeps)
         asking = self._rows.by_queue
         self._turns = Turns(tree, ledger, policies, self._ceilings, self._head, asking=asking, only_what_fits=only)
         self._floors: dict[str, Row] = {}

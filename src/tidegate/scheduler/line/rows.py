@@ -20,16 +20,18 @@ _Offer = tuple[int, Place | None, int, Row]
 class Rows:
     """All rows that somebody stands in."""
 
-    def __init__(self, tree: Tree, ceilings: Ceilings) -> None:
+    def __init__(self, tree: Tree, ceilings: Ceilings, *, lends: bool) -> None:
+        """`lends`: whether anybody keeps a part of what is guaranteed for itself."""
         self._shapes = Shapes(tree.flavors)
         self._ceilings = ceilings
+        self._lends = lends
         self.by_queue: list[dict[Kind, Row]] = [{} for _ in range(tree.size)]
         """By index."""
         self._heaps: list[list[_Offer]] = [[] for _ in range(tree.size)]
         """With offers that are out of date."""
         self._offers = 0
         self.choosy: dict[Row, None] = {}
-        """Those of asks with a choice of flavors: what they would take depends on what everybody holds."""
+        """Those of asks whose choice of flavors a ceiling does not tell: it depends on just what everybody holds."""
         self.ending: dict[Row, None] = {}
         """Those of asks that end for sure: they may use room that is held for somebody else."""
 
@@ -43,7 +45,7 @@ class Rows:
             self._ceilings.count(row, 1)
             if kind.max_run_seconds is not None:
                 self.ending[row] = None
-            if row.only is None:
+            if shape.fills_gaps or (row.only is None and self._lends):
                 self.choosy[row] = None
         return row
 

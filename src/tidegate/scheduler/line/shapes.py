@@ -56,7 +56,7 @@ class Placement:
 class Shape:
     """A kind, and where its pods could stand in a Queue."""
 
-    __slots__ = ("__weakref__", "first", "hosts", "kind", "only", "pieces", "pods", "rank", "whole")
+    __slots__ = ("__weakref__", "fills_gaps", "first", "hosts", "kind", "only", "pieces", "pods", "rank", "whole")
 
     def __init__(self, kind: Kind, queue: TreeNode, flavors: Flavors) -> None:
         self.kind = kind
@@ -76,6 +76,8 @@ class Shape:
         """Where a single part could stand in one flavor, in order of preference."""
         if self.only is None and len(kind.parts) == 1:
             self.whole = [self.placed([flavor]) for flavor, _ in self.hosts[0]]
+        self.fills_gaps = self.only is None and (len(kind.parts) > 1 or (kind.parts[0].splits and self.pods > 1))
+        """Whether its flavors follow from just how much is left of each, and not only from where all of it fits."""
         parts = zip(kind.parts, self.hosts, strict=True)
         self.pieces = [[self.only.need]] if self.only else [_pieces(*part, queue) for part in parts]
         """For every part what must fit at once, one of these at least: all of it, or where it can be split one pod."""
