@@ -24,6 +24,9 @@ def main() -> int:
             rows, peak = alone.submit(measured, pending, queues).result()
             for row in rows:
                 _print(f"{pending:,}", f"{queues:,}", row, peak)
+        rows, peak = alone.submit(measured, 10_000, 100, 2).result()
+        for row in rows:
+            _print("10,000", "100", row._replace(name=f"two flavors: {row.name}"), peak)
         _print("", "2", alone.submit(reclaim, 1500).result(), 0)
     return 0
 

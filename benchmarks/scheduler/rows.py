@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from benchmarks.scheduler.world import NOW, carry_out, elastic, end_a_pod, gangs, tree
 from tidegate.kube.pauses import collect_rarely
-from tidegate.scheduler import Plan, Planner, Workload
+from tidegate.scheduler import Plan, Planner, Snapshot, Workload
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.tree.tree import Tree
 
@@ -32,35 +32,36 @@ def timed(action: Callable[[], object]) -> float:
     return (time.process_time_ns() - began) / 1e6
 
 
-def growing(pending: int, queues: int) -> list[Row]:
+def growing(pending: int, queues: int, flavors: int) -> list[Row]:
     """The rows whose cost is to be compared between sizes."""
     waiting = list(gangs(pending, queues))
     collect_rarely()
     for _ in range(WARMING):  # Whatever the size: the first cycles of a process cost twice as much.
-        _admitted(list(gangs(WARM, queues)), queues)
-    planner, plan, load, admitting = _admitted(waiting, queues)
+        _admitted(list(gangs(WARM, queues)), tree(queues, flavors=flavors))
+    planner, plan, load, admitting = _admitted(waiting, tree(queues, flavors=flavors))
     carry_out(planner, plan, NOW + 1)
     rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]
     rows.append(Row("one workload arrived", _arrivals(planner, pending, queues), 1))
-    rows.append(Row("deserved from scratch", _deserved(planner, waiting, queues), len(plan.grants)))
+    rows.append(
+        Row("deserved from scratch", _deserved(planner, waiting, tree(queues, flavors=flavors)), len(plan.grants))
+    )
     running = [one for grant in plan.grants if (one := planner.workload(grant.workload))]
     rows.append(Row("one pod ended", _endings(planner, running), 1))
     return rows
 
 
-def _admitted(waiting: list[Workload], queues: int) -> tuple[Planner, Plan, float, float]:
+def _admitted(waiting: list[Workload], snapshot: Snapshot) -> tuple[Planner, Plan, float, float]:
     """A planner to whom all of them came and who let in as many as there was room for; what either took."""
     planner = Planner()
-    planner.configure(tree(queues))
+    planner.configure(snapshot)
     load = timed(lambda: [planner.put(workload) for workload in waiting])
     plans: list[Plan] = []
     admitting = timed(lambda: plans.append(planner.plan(NOW)))
     return planner, plans[0], load, admitting
 
 
-def _deserved(planner: Planner, waiting: list[Workload], queues: int) -> float:
+def _deserved(planner: Planner, waiting: list[Workload], snapshot: Snapshot) -> float:
     """What everybody deserves, handed out from empty to all who wait and run."""
-    snapshot = tree(queues)
     deserved = Deserved(Tree(snapshot), planner.policies, snapshot)
     for workload in waiting:
         deserved.want(workload)
@@ -120,7 +121,7 @@ def reclaim(workloads: int) -> Row:
     return Row(f"fair reclaim, {len(plan.shrinks):,} shrunk", spent, sum(len(one.pods) for one in plan.grants))
 
 
-def measured(pending: int, queues: int) -> tuple[list[Row], int]:
+def measured(pending: int, queues: int, flavors: int = 1) -> tuple[list[Row], int]:
     """The rows of one size, and the most memory it took, in MB."""
-    rows = growing(pending, queues)
+    rows = growing(pending, queues, flavors)
     return rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

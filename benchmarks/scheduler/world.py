@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, FlavorQuotas, ResourceQuota
+from tidegate.model.kinds.flavor import ResourceFlavorSpec
 from tidegate.model.kinds.queue import QueueSpec
 from tidegate.model.quantity import Quantity
 from tidegate.model.resources import Resources
@@ -19,15 +20,20 @@ ARRIVALS_PER_SECOND = 1000
 NOW = 2000
 
 
-def tree(queues: int, *, cpu: int = CPU_OF_THOUSAND) -> Snapshot:
-    """A root, departments, and the doors of their teams."""
-    amounts = {"cpu": Quantity.parse(str(cpu)), "memory": Quantity.parse(f"{cpu * 4}Gi")}
-    quota = FlavorQuotas(flavor="default", resources={n: ResourceQuota(nominal_quota=q) for n, q in amounts.items()})
+def tree(queues: int, *, cpu: int = CPU_OF_THOUSAND, flavors: int = 1) -> Snapshot:
+    """A root, departments, and the doors of their teams; what there is comes in so many flavors that all may use."""
+    names = [f"f{number}" for number in range(flavors)]
+    quotas = tuple(_quotas(name, -(-cpu // flavors)) for name in names)
     departments = max(2, round(queues**0.5))
-    cluster_queues = {"root": ClusterQueueSpec(quotas=(quota,))}
+    cluster_queues = {"root": ClusterQueueSpec(quotas=quotas)}
     cluster_queues |= {f"d{index}": ClusterQueueSpec(parent="root") for index in range(departments)}
     doors = {f"t{index}/q": QueueSpec(cluster_queue=f"d{index % departments}") for index in range(queues)}
-    return Snapshot(cluster_queues=cluster_queues, queues=doors)
+    return Snapshot(flavors=dict.fromkeys(names, ResourceFlavorSpec()), cluster_queues=cluster_queues, queues=doors)
+
+
+def _quotas(flavor: str, cpu: int) -> FlavorQuotas:
+    amounts = {"cpu": Quantity.parse(str(cpu)), "memory": Quantity.parse(f"{cpu * 4}Gi")}
+    return FlavorQuotas(flavor=flavor, resources={n: ResourceQuota(nominal_quota=q) for n, q in amounts.items()})
 
 
 def gangs(count: int, queues: int, *, first: int = 0) -> Iterator[Workload]:
