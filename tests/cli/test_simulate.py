@@ -28,6 +28,33 @@ def test_people_get_a_timeline_and_a_table_and_nothing_on_stderr() -> None:
     assert done.stdout.endswith("4 passed, 0 failed\n")
 
 
+def test_the_timeline_says_why_others_wait(tmp_path: Path) -> None:
+    """It was silent about everybody who waits, and only `-o json` had the reason. Each reason is told once,
+    not again whenever somebody else comes."""
+    path = tmp_path / "waits.yaml"
+    path.write_text(
+        "kind: Scenario\nmetadata: {name: waits}\nspec:\n"
+        "  nodes: [{name: n, allocatable: {cpu: '4'}}]\n"
+        "  objects: [{kind: Queue, metadata: {namespace: a, name: q}}]\n"
+        "  steps:\n"
+        "  - at: 0s\n"
+        "    submit:\n"
+        "    - {name: w, queue: a/q, podSets: [{name: main, count: 9, minCount: 3, requests: {cpu: '1'}}]}\n"
+        "    - {name: x, queue: a/q, podSets: [{name: main, count: 2, requests: {cpu: '1'}}]}\n"
+        "  - at: 5s\n"
+        "    submit: {name: y, queue: b/q, podSets: [{name: main, count: 1, requests: {cpu: '1'}}]}\n"
+    )
+    shown = tidegate("simulate", str(path)).stdout
+    waits = [line.strip() for line in shown.splitlines() if " wait " in line]
+    assert waits == [
+        "0s  wait    a/w  ExceedsQuota (to grow main): needs 1 cpu of flavor default more than root can ever have; "
+        "ask for less or raise it",
+        "0s  wait    a/x  WaitingForQuota: needs 2 cpu of flavor default more; root has nothing left",
+        "5s  wait    b/y  NoQueue: the Queue it names, or the ClusterQueue behind it, does not exist; create it or "
+        "name another",
+    ]
+
+
 def test_programs_get_the_same_as_json_and_as_yaml() -> None:
     shown = json.loads(tidegate("simulate", str(SCENARIO), "-o", "json").stdout)
     assert list(yaml.safe_load_all(tidegate("simulate", str(SCENARIO), "-o", "yaml").stdout)) == shown
