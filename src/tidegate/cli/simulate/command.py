@@ -34,7 +34,7 @@ def simulate(told: argparse.Namespace) -> int:
         print(f"tidegate: {wrong}", file=sys.stderr)
         return MALFORMED
     live = read_live(told) if told.from_cluster else None
-    scripts = _scripts(told, live)
+    scripts = _scripts(told, live, policies)
     if scripts is None:
         return MALFORMED
     results = [_played(script, policy, told.seed, policies) for script in scripts for policy in told.policy or [None]]
@@ -84,13 +84,13 @@ def _unknown_policy(told: argparse.Namespace, policies: Policies) -> str | None:
     return None
 
 
-def _scripts(told: argparse.Namespace, live: Live | None) -> list[Script] | None:
+def _scripts(told: argparse.Namespace, live: Live | None, policies: Policies) -> list[Script] | None:
     """All scenarios, or None once everything that is wrong was told."""
     scripts: list[Script] = []
     malformed = False
     for path in told.files:
         try:
-            found = read_scripts(path, live)
+            found = read_scripts(path, live, None if told.policy else policies)
             scripts += [with_trace(script, told.trace) for script in found] if told.trace else found
         except MalformedError as error:
             malformed = True
