@@ -73,6 +73,19 @@ def test_long_times_are_told_in_hours_and_minutes(tmp_path: Path) -> None:
     assert "1h 23m" in done.stdout.splitlines()[3], "how long the second waited"
 
 
+def test_who_never_starts_is_named_and_makes_no_run_longer(tmp_path: Path) -> None:
+    """A job larger than the cluster was only seen by JOBS and DONE being different; and since its patience ended after
+    an hour the run of ten seconds was an hour long, and next to nothing had been used."""
+    trace = tmp_path / "jobs.csv"
+    lines = "".join(f"1,5,{cpu},,ann\n" for cpu in (8, 9, 10, 11))
+    trace.write_text(f"submit,duration,cpu,memory,user\n0,10,2,,ben\n{lines}")
+    shown = tidegate("simulate", "--trace", str(trace), "--capacity", "cpu=4").stdout
+    assert "10s simulated" in shown
+    assert shown.splitlines()[4].split()[-3:] == ["cpu", "50", "%"]
+    assert "  4 never started:\n    ann/job000002  ExceedsQuota: a pod is larger than any node" in shown
+    assert shown.splitlines()[-3] == "    and 1 others"
+
+
 def test_one_malformed_file_among_good_ones_is_exit_2_and_nothing_is_played(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("kind: Scenario\nmetadata: {name: bad}\nspec: {step: []}\n")
     done = tidegate("simulate", str(SCENARIO), str(tmp_path / "bad.yaml"))

@@ -71,6 +71,7 @@ def play(
             _judge_laws(simulation, result, ("spec", "steps", index))
         if script.is_open_ended:
             _play_to_the_end(simulation)
+            result.history.end_with_the_last_change(max((moment.at for moment in script.moments), default=0))
             _judge_laws(simulation, result, ("spec",))
     except NeverSettlesError as error:
         result.failures.append(script.document.fault(("spec",), str(error)))
