@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tidegate.cli.errors import CommandError
+from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.simulate.documents import as_document
 from tidegate.cli.simulate.live import read_live
 from tidegate.cli.simulate.progress import Bar
 from tidegate.cli.simulate.tables import comparison, shown
+from tidegate.controller.policies import PolicyError, known_policies
 from tidegate.model.resources import parse_amount
 from tidegate.scheduler import Policies
 from tidegate.sim.live.adopting import Live
-from tidegate.sim.policies import PolicyError, known_policies
 from tidegate.sim.results.plot import Picture, svg
 from tidegate.sim.scenario.playing import Result, play
 from tidegate.sim.scenario.reading import read_scripts, script_of_live, script_of_trace, with_trace
@@ -24,15 +24,17 @@ DONE, FAILED, MALFORMED = 0, 1, 2
 
 
 def simulate(told: argparse.Namespace) -> int:
-    """0: every expectation holds; 1: one does not; 2: a file is malformed."""
+    """0: every expectation holds; 1: one does not; 2: a file is malformed, or a policy cannot be used."""
     try:
-        policies = known_policies()
-        wrong = _misuse(told, policies)
+        return _simulate(told, known_policies())
     except PolicyError as error:
-        wrong = str(error)
+        raise UsageError(str(error)) from None
+
+
+def _simulate(told: argparse.Namespace, policies: Policies) -> int:
+    wrong = _misuse(told, policies)
     if wrong:
-        print(f"tidegate: {wrong}", file=sys.stderr)
-        return MALFORMED
+        raise UsageError(wrong)
     live = read_live(told) if told.from_cluster else None
     scripts = _scripts(told, live, policies)
     if scripts is None:
