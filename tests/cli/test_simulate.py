@@ -28,6 +28,15 @@ def test_people_get_a_timeline_and_a_table_and_nothing_on_stderr() -> None:
     assert done.stdout.endswith("4 passed, 0 failed\n")
 
 
+def test_a_scenario_in_which_nothing_happens_is_shown_in_every_form(tmp_path: Path) -> None:
+    """As JSON and as a picture it was a mistake of our own: there was no moment to measure."""
+    path = tmp_path / "nothing.yaml"
+    path.write_text("kind: Scenario\nmetadata: {name: nothing}\nspec: {}\n")
+    for form in ("table", "json", "yaml"):
+        done = tidegate("simulate", str(path), "-o", form, "--plot", str(tmp_path / "out.svg"))
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_timeline_says_why_others_wait(tmp_path: Path) -> None:
     """It was silent about everybody who waits, and only `-o json` had the reason. Each reason is told once,
     not again whenever somebody else comes."""

@@ -46,8 +46,9 @@ class History:
 
     def spans(self) -> Iterator[tuple[Sample, int]]:
         """Every sample with how many seconds it held."""
-        ends = [sample.at for sample in self.samples[1:]] + [self.end]
-        yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
+        if self.samples:
+            ends = [sample.at for sample in self.samples[1:]] + [self.end]
+            yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
 
     def _capacity_of(self, world: World) -> dict[str, int]:
         configuration = (tuple(world.nodes.values()), dict(world.flavors), dict(world.cluster_queues))
