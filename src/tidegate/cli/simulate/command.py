@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.simulate.documents import as_document
@@ -90,23 +91,24 @@ def _scripts(told: argparse.Namespace, live: Live | None, policies: Policies) ->
     """All scenarios, or None once everything that is wrong was told."""
     scripts: list[Script] = []
     malformed = False
-    for path in told.files:
+    for path in told.files or [None]:
         try:
-            found = read_scripts(path, live, None if told.policy else policies)
-            scripts += [with_trace(script, told.trace) for script in found] if told.trace else found
-        except MalformedError as error:
-            malformed = True
-            print(error, file=sys.stderr)
-    if live is not None and not told.files:
-        alone = script_of_live(live)
-        scripts.append(with_trace(alone, told.trace) if told.trace else alone)
-    elif told.trace is not None and not told.files:
-        try:
-            scripts.append(script_of_trace(told.trace, _amounts(told.capacity)))
+            scripts += _read(path, told, live, policies)
         except MalformedError as error:
             malformed = True
             print(error, file=sys.stderr)
     return None if malformed else scripts
+
+
+def _read(path: Path | None, told: argparse.Namespace, live: Live | None, policies: Policies) -> list[Script]:
+    """The scenarios of a file; without one, that of a cluster or a trace alone."""
+    if path is not None:
+        found = read_scripts(path, live, None if told.policy else policies)
+    elif live is not None:
+        found = [script_of_live(live)]
+    else:
+        return [script_of_trace(told.trace, _amounts(told.capacity))]
+    return [with_trace(script, told.trace) for script in found] if told.trace else found
 
 
 def _played(script: Script, policy: str | None, seed: int, policies: Policies) -> Result:
