@@ -167,8 +167,9 @@ async def _run_operator(client: Client, door: InProcessDoor, kinds: Kinds) -> No
     from tidegate.controller.doors.keeping import Keeping
     from tidegate.controller.doors.policy import binding, policy
     from tidegate.controller.operator import Operator
+    from tidegate.controller.policies import policies_at_work
 
-    operator = Operator(client, kinds=kinds, everywhere=True)
+    operator = Operator(client, kinds=kinds, policies=policies_at_work(), everywhere=True)
     where = Where(everywhere=True)
     keeping = Keeping(client, lambda: [policy(operator.cache.kinds), binding(where)])
     async with asyncio.TaskGroup() as group:

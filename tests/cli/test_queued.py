@@ -303,6 +303,13 @@ def test_the_live_cluster_is_played_on_and_may_be_asked_what_if(line: list[str],
     assert "in 10s" in done.stdout
 
 
+def test_a_trace_that_is_not_there_is_told_of_a_live_cluster_too(line: list[str], tmp_path: Path) -> None:
+    """It was called a mistake of our own, with exit status 1."""
+    done = tidegate("simulate", "--from-cluster", "--trace", str(tmp_path / "no.csv"), *line)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{tmp_path / 'no.csv'}:1: cannot be read (no such file or directory); check its name\n"
+
+
 def test_logs_of_one_that_has_not_begun_come_when_it_begins(line: list[str]) -> None:
     """`holds` is cancelled while its follower waits; what follows it speaks."""
     waiting = tidegate("logs", "waits", *line)

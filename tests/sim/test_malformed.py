@@ -33,6 +33,8 @@ spec:
 # What is replaced, by what, and the line and field that must be named.
 WRONG = [
     ("kind: Scenario", "kind: Queue", 1, "kind"),
+    ("kind: Scenario", "kind: scenario", 1, 'kind: "scenario" is not known here; write kind: Scenario'),
+    ("kind: Scenario", "Kind: Scenario", 1, "kind: is missing; write kind: Scenario"),
     ("kind: Scenario", "kind: Scenario\nsepc: {}", 2, "sepc"),
     ("kind: Scenario", "apiVersion: v1\nkind: Scenario", 1, "apiVersion"),
     ("spec:", "spec: [", 5, ""),
@@ -46,6 +48,9 @@ WRONG = [
     ("kind: Queue, metadata", "kind: [], metadata", 7, "spec.objects[0].kind"),
     ("kind: Queue, metadata", "kind: QueueJob, metadata", 7, "spec.objects[0].kind"),
     ("{parent: root}", "{parent: x}", 8, "spec.objects[1].spec.parent"),
+    ("{parent: root}", "{parent: root, policy: fifoo}", 8, "spec.objects[1].spec.policy"),
+    ("kind: ClusterQueue, metadata: {name: x}", "kind: Queue, metadata: {namespace: a, name: q}", 8, "spec.objects[1]"),
+    ("kind: ClusterQueue, metadata", "kind: Scenario, metadata", 8, "spec.objects[1].kind: a Scenario is no part"),
     ("at: 0s", "at: 5", 10, "spec.steps[0].at"),
     ("at: 0s", "at: 20s", 13, "spec.steps[1].at"),
     ("- at: 0s", "- on: 0s", 10, "spec.steps[0]"),
@@ -68,13 +73,23 @@ WRONG = [
     ("state: Admitted", "pending: 1", 12, "spec.steps[0].expect.w.pending"),
     ("state: Admitted", "granted: {amin: 1}", 12, "spec.steps[0].expect.w.granted.amin"),
     ("state: Admitted", "granted: {main: {min: 1, most: 2, max: x}}", 12, "spec.steps[0].expect.w.granted.main"),
+    ("state: Admitted", "granted: {main: {min: 3, max: 1}}", 12, "spec.steps[0].expect.w.granted.main"),
     ("state: Admitted", "admittedAt: soon", 12, "spec.steps[0].expect.w.admittedAt"),
     ("queue a/q:", "queue a/p:", 15, "spec.steps[1].expect[queue a/p]"),
+    (
+        "queue a/q:",
+        "Queue a/q:",
+        15,
+        'spec.steps[1].expect[Queue a/q]: "Queue a/q" is no workload; did you mean "queue',
+    ),
+    ("queue a/q:", "a/q:", 15, 'spec.steps[1].expect[a/q]: "a/q" is no workload; did you mean "queue a/q"?'),
+    ("queue a/q:", "x:", 15, 'spec.steps[1].expect.x: "x" is no workload; did you mean "clusterqueue x"?'),
     ("queue a/q: {pending: 0}", "queue a/q: {state: Pending}", 15, "spec.steps[1].expect[queue a/q].state"),
     ("queue a/q: {pending: 0}", "clusterqueue y: {pending: 0}", 15, "spec.steps[1].expect[clusterqueue y]"),
     ("at: 10s", "at: 10s\n    at: 20s", 14, "spec.steps[1].at"),
     ("  steps:", "  include: [missing.yaml]\n  steps:", 9, "spec.include[0]"),
     ("  steps:", "  trace: {file: missing.csv}\n  steps:", 9, "spec.trace.file"),
+    ("at: 10s", "at:", 13, "spec.steps[1].at: an empty value is not a duration"),
     ("  steps:", "  delays: {stop: now}\n  steps:", 9, "spec.delays.stop"),
 ]
 
@@ -110,6 +125,37 @@ def test_all_faults_are_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     assert status == 2
     assert len(said.splitlines()) == 2
+
+
+def test_all_faults_of_objects_are_told_at_once_and_those_that_come_of_them_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first object with a fault hid the others; who names it in a step is not at fault."""
+    text = GOOD.replace("name: q}}\n", "name: q}, spec: {wieght: 2}}\n").replace("{parent: root}", "{stop: now}")
+    status, said = told(text, tmp_path, capsys)
+    assert status == 2
+    assert [line.split(": ")[1] for line in said.splitlines()] == [
+        "spec.objects[0].spec.wieght",
+        "spec.objects[1].spec.stop",
+    ]
+
+
+def test_a_policy_that_is_not_used_need_not_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A ClusterQueue's policy that nobody registered was played as drf without a word."""
+    path = tmp_path / "file.yaml"
+    path.write_text(GOOD.replace("{parent: root}", "{parent: root, policy: theirs}"))
+    assert main(["simulate", str(path)]) == 2
+    assert 'nobody registered "theirs" here; write one of drf, fifo, priority' in capsys.readouterr().err
+    assert main(["simulate", "--policy", "fifo", str(path)]) == 0
+
+
+def test_a_trace_comes_in_at_queues_that_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All jobs of a user whose Queue was misspelt waited for ever, and the run passed."""
+    (tmp_path / "jobs.csv").write_text("submit,duration,cpu,memory,user\n0,10,1,,ann\n")
+    trace = "  trace: {file: jobs.csv, queues: {ann: a/p}}\n  steps:"
+    status, said = told(GOOD.replace("  steps:", trace), tmp_path, capsys)
+    assert status == 2
+    assert ':9: spec.trace.queues.ann: there is no Queue "a/p" at this step; did you mean a/q?' in said
 
 
 def test_a_fault_in_an_included_file_names_that_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,6 +43,17 @@ def test_one_that_cannot_be_used_is_named(tmp_path: Path, points: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    """It was called a mistake of Tidegate's own."""
+    (tmp_path / "silent.py").write_text("class Silent:\n    def order(self, candidate):\n        raise KeyError('x')\n")
+    done = simulate(tmp_path, "smallest-first = silent:Silent")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "tidegate: policy \"smallest-first\" (silent:Silent) does not answer (KeyError: 'x'). "
+        "Mend or remove the package that offers it.\n"
+    )
+
+
 def test_the_example_on_the_page_is_the_file() -> None:
     page = (EXAMPLE.parents[1] / "docs" / "how-to" / "own-policy.md").read_text()
     code = (EXAMPLE / "smallest_first.py").read_text()

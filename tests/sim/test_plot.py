@@ -12,7 +12,7 @@ from tidegate.cli.main import main
 
 SCENARIO = """\
 kind: Scenario
-metadata: {name: halves <&>}
+metadata: {name: halves <&> "both"}
 spec:
   nodes: [{name: n, allocatable: {cpu: "8"}}]
   objects:
@@ -36,7 +36,7 @@ def picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_it_is_xml_that_names_every_queue(picture: str) -> None:
     texts = {one.text for one in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")}
-    assert {"halves <&>", "a/q", "b/q", "allocated", "deserved", "100 %", "50 %"} <= texts
+    assert {'halves <&> "both"', "a/q", "b/q", "allocated", "deserved", "100 %", "50 %"} <= texts
 
 
 def test_heights_are_shares_and_widths_are_time(picture: str) -> None:

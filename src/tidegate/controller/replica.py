@@ -33,6 +33,7 @@ from tidegate.controller.doors.reviewing import (
 from tidegate.controller.doors.sight import Sight
 from tidegate.controller.metrics.metrics import Metrics
 from tidegate.controller.operator import Operator
+from tidegate.controller.policies import policies_at_work
 from tidegate.dialects.webhook import NamespaceRule
 from tidegate.kube.client import Client, StatusError
 from tidegate.kube.leases import LeaderElection, LeadershipLost, Terms
@@ -143,7 +144,13 @@ class Replica:
     async def _lead(self, client: Client) -> None:
         await make_root(client)
         settings, metrics = self._settings, self._metrics
-        operator = Operator(client, kinds=settings.kinds, everywhere=settings.everywhere, tally=metrics)
+        operator = Operator(
+            client,
+            kinds=settings.kinds,
+            policies=policies_at_work(),
+            everywhere=settings.everywhere,
+            tally=metrics,
+        )
         metrics.follow(operator.cache)
         self._keeping = Keeping(client, self._configurations)
         self._adopting = Adopting(client, settings.kinds)

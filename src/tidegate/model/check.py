@@ -183,7 +183,8 @@ def _custom(custom: type, value: Any, path: Path) -> Problems:
         parse_value(custom, value)
     except ValueError as error:
         hint = f'; a number with a point stands in quotes: "{value}"' if isinstance(value, float) else ""
-        yield Problem(path, str(error) + hint)
+        told = str(error) if value is not None else str(error).replace('"None"', _shown(None), 1)
+        yield Problem(path, told + hint)
 
 
 def _scalar(wanted: mi.Type, value: Any, path: Path) -> Problems:

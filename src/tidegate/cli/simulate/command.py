@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from tidegate.cli.errors import CommandError
+from tidegate.cli.errors import CommandError, UsageError
 from tidegate.cli.simulate.documents import as_document
 from tidegate.cli.simulate.live import read_live
 from tidegate.cli.simulate.progress import Bar
 from tidegate.cli.simulate.tables import comparison, shown
+from tidegate.controller.policies import PolicyError, known_policies
 from tidegate.model.resources import parse_amount
 from tidegate.scheduler import Policies
 from tidegate.sim.live.adopting import Live
-from tidegate.sim.policies import PolicyError, known_policies
 from tidegate.sim.results.plot import Picture, svg
 from tidegate.sim.scenario.playing import Result, play
 from tidegate.sim.scenario.reading import read_scripts, script_of_live, script_of_trace, with_trace
@@ -24,17 +25,19 @@ DONE, FAILED, MALFORMED = 0, 1, 2
 
 
 def simulate(told: argparse.Namespace) -> int:
-    """0: every expectation holds; 1: one does not; 2: a file is malformed."""
+    """0: every expectation holds; 1: one does not; 2: a file is malformed, or a policy cannot be used."""
     try:
-        policies = known_policies()
-        wrong = _misuse(told, policies)
+        return _simulate(told, known_policies())
     except PolicyError as error:
-        wrong = str(error)
+        raise UsageError(str(error)) from None
+
+
+def _simulate(told: argparse.Namespace, policies: Policies) -> int:
+    wrong = _misuse(told, policies)
     if wrong:
-        print(f"tidegate: {wrong}", file=sys.stderr)
-        return MALFORMED
+        raise UsageError(wrong)
     live = read_live(told) if told.from_cluster else None
-    scripts = _scripts(told, live)
+    scripts = _scripts(told, live, policies)
     if scripts is None:
         return MALFORMED
     results = [_played(script, policy, told.seed, policies) for script in scripts for policy in told.policy or [None]]
@@ -84,27 +87,28 @@ def _unknown_policy(told: argparse.Namespace, policies: Policies) -> str | None:
     return None
 
 
-def _scripts(told: argparse.Namespace, live: Live | None) -> list[Script] | None:
+def _scripts(told: argparse.Namespace, live: Live | None, policies: Policies) -> list[Script] | None:
     """All scenarios, or None once everything that is wrong was told."""
     scripts: list[Script] = []
     malformed = False
-    for path in told.files:
+    for path in told.files or [None]:
         try:
-            found = read_scripts(path, live)
-            scripts += [with_trace(script, told.trace) for script in found] if told.trace else found
-        except MalformedError as error:
-            malformed = True
-            print(error, file=sys.stderr)
-    if live is not None and not told.files:
-        alone = script_of_live(live)
-        scripts.append(with_trace(alone, told.trace) if told.trace else alone)
-    elif told.trace is not None and not told.files:
-        try:
-            scripts.append(script_of_trace(told.trace, _amounts(told.capacity)))
+            scripts += _read(path, told, live, policies)
         except MalformedError as error:
             malformed = True
             print(error, file=sys.stderr)
     return None if malformed else scripts
+
+
+def _read(path: Path | None, told: argparse.Namespace, live: Live | None, policies: Policies) -> list[Script]:
+    """The scenarios of a file; without one, that of a cluster or a trace alone."""
+    if path is not None:
+        found = read_scripts(path, live, None if told.policy else policies)
+    elif live is not None:
+        found = [script_of_live(live)]
+    else:
+        return [script_of_trace(told.trace, _amounts(told.capacity))]
+    return [with_trace(script, told.trace) for script in found] if told.trace else found
 
 
 def _played(script: Script, policy: str | None, seed: int, policies: Policies) -> Result:

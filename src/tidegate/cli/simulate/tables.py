@@ -10,12 +10,13 @@ from tidegate.model.duration import Duration
 from tidegate.model.quantity import NANO
 from tidegate.model.ratio import Ratio
 from tidegate.model.resources import Resources
-from tidegate.scheduler import Standing
+from tidegate.scheduler import Standing, message
 from tidegate.sim.results.measures import Measures, Summary, summary
 from tidegate.sim.scenario.playing import Result
 from tidegate.sim.world import World
 
 _MARGIN = "  "
+_MOST_NAMED = 3
 
 
 def shown(result: Result, *, timeline: bool = False, namespace: str | None = None) -> str:
@@ -34,7 +35,7 @@ def shown(result: Result, *, timeline: bool = False, namespace: str | None = Non
     if timeline or not open_ended:
         lines += ["", *happenings(result)]
     if open_ended:
-        lines += ["", *measured(summary(result.world, result.history))]
+        lines += ["", *measured(summary(result.world, result.history)), *never_started(result)]
     elif result.plan is not None:
         lines += ["", *queues(result.plan.standings, result.world)]
     return "\n".join(lines)
@@ -56,6 +57,17 @@ def measured(numbers: Summary) -> list[str]:
         "",
         f"{_MARGIN}{span(numbers.seconds)} simulated; fairness (Jain's index over dominant shares) {fairness}",
     ]
+
+
+def never_started(result: Result) -> list[str]:
+    """Who was left when nothing happened any more, and why; the first few by name."""
+    left = {name for name, one in result.world.applications.items() if one.first_admitted_at is None}
+    reasons = {one.workload: one for one in (result.plan.waiting if result.plan else ()) if one.workload in left}
+    if not reasons:
+        return []
+    rows = [(name, f"{one.reason}: {message(one)}") for name, one in list(reasons.items())[:_MOST_NAMED]]
+    others = [f"{_MARGIN * 2}and {len(reasons) - len(rows)} others"] if len(reasons) > len(rows) else []
+    return ["", f"{_MARGIN}{len(reasons)} never started:", *(_MARGIN + line for line in columns(rows)), *others]
 
 
 def comparison(results: Sequence[Result]) -> list[str]:

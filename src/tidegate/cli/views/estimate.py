@@ -42,8 +42,8 @@ async def estimate(client: Client, namespace: str, name: str) -> Estimate:
 
 def played(live: Live, name: str) -> Estimate:
     """What comes of a cluster, for one of those who wait there."""
+    from tidegate.controller.policies import PolicyError, known_policies
     from tidegate.sim.live.starting import endless, starts
-    from tidegate.sim.policies import PolicyError, known_policies
     from tidegate.sim.scenario.playing import play
     from tidegate.sim.scenario.reading import script_of_live
 

@@ -42,8 +42,10 @@ class Bound:
             return cls(Between(value, value))
         if not raw or raw.keys() - {"min", "max"}:
             raise ValueError("is not a bound; write a number, or a range as {min: 1, max: 3}")
-        ends = [cls.one(raw[end]) if end in raw else None for end in ("min", "max")]
-        return cls(Between(*ends))
+        least, most = (cls.one(raw[end]) if end in raw else None for end in ("min", "max"))
+        if least is not None and most is not None and most < least:
+            raise ValueError("has a min above its max; exchange them")
+        return cls(Between(least, most))
 
     @staticmethod
     def one(raw: object, /) -> Any:

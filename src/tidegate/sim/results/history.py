@@ -38,10 +38,17 @@ class History:
         elif not self.samples or _differs(sample, self.samples[-1]):
             self.samples.append(sample)
 
+    def end_with_the_last_change(self, least: Instant) -> None:
+        """Leave out the time, beyond a moment, in which nothing was different any more: that the patience of somebody
+        ended who can never start is no part of a run."""
+        if self.samples:
+            self.end = min(self.end, max(self.samples[-1].at, least))
+
     def spans(self) -> Iterator[tuple[Sample, int]]:
         """Every sample with how many seconds it held."""
-        ends = [sample.at for sample in self.samples[1:]] + [self.end]
-        yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
+        if self.samples:
+            ends = [sample.at for sample in self.samples[1:]] + [self.end]
+            yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
 
     def _capacity_of(self, world: World) -> dict[str, int]:
         configuration = (tuple(world.nodes.values()), dict(world.flavors), dict(world.cluster_queues))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from tidegate.model.duration import Duration
 from tidegate.sim.results.history import History
@@ -57,7 +57,7 @@ def svg(pictures: Sequence[Picture]) -> str:
         top += drawing.height
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {top}" width="{_WIDTH}" height="{top}" '
-        f'role="img" aria-label="{escape("; ".join(one.title for one in pictures))}">'
+        f'role="img" aria-label={quoteattr("; ".join(one.title for one in pictures))}>'
     )
     return "\n".join(
         [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from tidegate.model.kinds.queue import ROOT
+from tidegate.model.problems import ManifestError, Problem
 from tidegate.scheduler import Snapshot
+from tidegate.sim.scenario.objects import Thing
 
 
 class UnknownNameError(Exception):
@@ -18,6 +20,8 @@ class Names:
     """The names a scenario may use, followed from step to step."""
 
     def __init__(self) -> None:
+        self.policies: Collection[str] | None = None
+        """Those that can be played; None where ClusterQueues are not asked for theirs."""
         self.pod_sets: dict[str, tuple[str, ...]] = {}
         """Of every workload, by namespace/name."""
         self.things: dict[str, set[str]] = {"ClusterQueue": {ROOT}}
@@ -27,6 +31,18 @@ class Names:
 
     def add(self, kind: str, name: str) -> None:
         self.things.setdefault(kind, set()).add(name)
+
+    def enter(self, found: Thing) -> None:
+        """An object comes, or is another than before. A cluster goes on by drf where nobody registered the policy; here
+        that would be an answer to another question."""
+        if found.policy is not None and self.policies is not None and found.policy not in self.policies:
+            known = ", ".join(sorted(self.policies))
+            told = f'nobody registered "{found.policy}" here; write one of {known}, or install the package that has it'
+            raise ManifestError([Problem(("spec", "policy"), told)])
+        if found.kind == "Workload":
+            self.pod_sets[found.name] = found.pod_sets
+        else:
+            self.add(found.kind, found.name)
 
     def workload(self, reference: str) -> str:
         """The namespace/name of the workload that is meant."""
@@ -52,6 +68,17 @@ class Names:
         if named not in known:
             raise UnknownNameError(f'{workload} has no pod set "{named}"; {_instead(named, known)}')
         return named
+
+    def place(self, key: str) -> str:
+        """How a queue is written of which somebody speaks as if it were a workload; empty if none is meant."""
+        word, _, name = key.rpartition(" ")
+        for kind in ("Queue", "ClusterQueue"):
+            is_meant = (
+                word.replace(" ", "").casefold() == kind.casefold() if word else name in self.things.get(kind, ())
+            )
+            if is_meant:
+                return f"{kind.lower()} {name}"
+        return ""
 
     def existing(self, kind: str, name: str) -> str:
         """An object that is there."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tidegate.model.codec import decode
 from tidegate.model.kinds import API_VERSION, KINDS, ClusterQueue, Kind, Queue, ResourceFlavor, Workload
+from tidegate.model.kinds.cluster_queue import ClusterQueueSpec
 from tidegate.model.kinds.flavor import TaintEffect
 from tidegate.model.problems import ManifestError, Problem
 from tidegate.model.resources import Resources
@@ -30,6 +32,8 @@ class Thing:
     apply: Callable[[World], None]
     pod_sets: tuple[str, ...] = ()
     """Of a Workload."""
+    policy: str | None = None
+    """That a ClusterQueue is served by."""
 
 
 def thing(manifest: object) -> Thing:
@@ -39,6 +43,8 @@ def thing(manifest: object) -> Thing:
         raise _wrong("kind", f"is not text; write one of {', '.join(SIMULATED)}")
     if isinstance(manifest, Mapping) and name in KUBERNETES:
         return _of_kubernetes(manifest)
+    if name == "Scenario":
+        raise _wrong("kind", "a Scenario is no part of another; name its file to `tidegate simulate` as well")
     if name in KINDS and name not in SIMULATED:
         raise _wrong("kind", f"{name} is not simulated; write its Workload instead")
     return _of_tidegate(decode(_known(manifest)))
@@ -66,13 +72,18 @@ def _of_tidegate(value: Kind) -> Thing:
         case ResourceFlavor(spec=flavor):
             return Thing(kind, name, lambda world: world.flavors.__setitem__(name, flavor))
         case ClusterQueue(spec=cluster_queue):
-            return Thing(kind, name, lambda world: world.cluster_queues.__setitem__(name, cluster_queue))
+            put = partial(_apply_cluster_queue, name, cluster_queue)
+            return Thing(kind, name, put, policy=cluster_queue.policy)
         case Queue(spec=queue):
             return Thing(kind, name, lambda world: world.queues.__setitem__(name, queue))
         case Workload():
             pod_sets = tuple(pod_set.name for pod_set in value.spec.pod_sets)
             return Thing(kind, name, lambda world: _apply_workload(name, value, world), pod_sets)
     raise _wrong("kind", f"{kind} is not simulated; write one of {', '.join(SIMULATED)}")
+
+
+def _apply_cluster_queue(name: str, spec: ClusterQueueSpec, world: World) -> None:
+    world.cluster_queues[name] = spec
 
 
 def _apply_workload(name: str, value: Workload, world: World) -> None:

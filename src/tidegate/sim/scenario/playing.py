@@ -13,6 +13,7 @@ from tidegate.model.problems import Path as Field
 from tidegate.scheduler import BUILT_IN, Instant, Plan, Policies
 from tidegate.sim.planning import KeepingPlanner
 from tidegate.sim.results.history import History
+from tidegate.sim.results.waiting import WaitingLines
 from tidegate.sim.scenario.judging import failing
 from tidegate.sim.scenario.script import Moment, Script
 from tidegate.sim.scenario.source import Fault
@@ -58,6 +59,8 @@ def play(
     keeping = KeepingPlanner(policies) if script.is_open_ended else None
     simulation = Simulation(result.world, policies=policies, planner=keeping)
     simulation.on_settled.append(result.history.record)
+    if not script.is_open_ended:
+        simulation.on_settled.append(WaitingLines().record)
     if progress is not None:
         simulation.on_settled.append(lambda world, _: progress(world.now))
     try:
@@ -68,6 +71,7 @@ def play(
             _judge_laws(simulation, result, ("spec", "steps", index))
         if script.is_open_ended:
             _play_to_the_end(simulation)
+            result.history.end_with_the_last_change(max((moment.at for moment in script.moments), default=0))
             _judge_laws(simulation, result, ("spec",))
     except NeverSettlesError as error:
         result.failures.append(script.document.fault(("spec",), str(error)))

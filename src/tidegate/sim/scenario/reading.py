@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,14 +27,14 @@ from tidegate.sim.world import World
 _MOST_NODES = 100_000
 
 
-def read_scripts(path: Path, live: Live | None = None) -> list[Script]:
+def read_scripts(path: Path, live: Live | None = None, policies: Collection[str] | None = None) -> list[Script]:
     """The scenarios of a file, beginning with a live cluster if there is one; MalformedError with everything that is
-    wrong in it."""
+    wrong in it. With `policies`, also where a ClusterQueue names none of them."""
     scripts: list[Script] = []
     faults: list[Fault] = []
     for document in documents(path):
         try:
-            scripts.append(_Reader(document, path, live).script(len(scripts)))
+            scripts.append(_Reader(document, path, live, policies).script(len(scripts)))
         except MalformedError as error:
             faults += error.faults
     if faults:
@@ -77,36 +77,48 @@ def located(error: ManifestError, document: Document, field: Field = ()) -> Malf
 class _Reader:
     """Reads one document."""
 
-    def __init__(self, document: Document, path: Path, live: Live | None = None) -> None:
+    def __init__(
+        self, document: Document, path: Path, live: Live | None = None, policies: Collection[str] | None = None
+    ) -> None:
         self.document = document
         self.folder = path.parent
         self.file = path
         self.live = live
         self.names = Names() if live is None else names_of(live.snapshot)
+        self.names.policies = policies
+        self.faults: list[Fault] = []
+        """Of objects: all are told at once."""
 
     def script(self, number: int) -> Script:
         value = self.document.value
-        kind = value.get("kind") if isinstance(value, dict) else None
-        if kind is not None and kind != "Scenario":
-            raise self.document.refuse(("kind",), f'"{kind}" is not a Scenario; name its file in spec.include instead')
+        if isinstance(value, dict) and value.get("kind") != "Scenario":
+            raise self.document.refuse(("kind",), _no_scenario(value.get("kind")))
         try:
             scenario = decode(value)
         except ManifestError as error:
             raise located(error, self.document) from None
         assert isinstance(scenario, Scenario)
         things = tuple(self._things(scenario))
+        if self.faults:
+            raise MalformedError(*self.faults)
         moments = Steps(self.document, self.names).moments(scenario.spec.steps)
-        self._check_synthetic(scenario)
+        self._check_queues(scenario)
         name = scenario.metadata.name or f"{self.file.stem}-{number + 1}"
         return Script(name, self.document, scenario, things, moments, self._jobs(scenario), self.live)
 
-    def _check_synthetic(self, scenario: Scenario) -> None:
-        synthetic = scenario.spec.synthetic
-        for index, mix in enumerate(synthetic.mix if synthetic else ()):
+    def _check_queues(self, scenario: Scenario) -> None:
+        """Where nobody would ever be admitted, the measures of a load would be those of nothing."""
+        synthetic, trace = scenario.spec.synthetic, scenario.spec.trace
+        named: list[tuple[Field, str]] = [
+            (("synthetic", "mix", index, "queue"), mix.queue)
+            for index, mix in enumerate(synthetic.mix if synthetic else ())
+        ]
+        named += [(("trace", "queues", user), queue) for user, queue in (trace.queues if trace else {}).items()]
+        for field, queue in named:
             try:
-                self.names.existing("Queue", mix.queue)
+                self.names.existing("Queue", queue)
             except UnknownNameError as error:
-                raise self.document.refuse(("spec", "synthetic", "mix", index, "queue"), str(error)) from None
+                raise self.document.refuse(("spec", *field), str(error)) from None
 
     def _jobs(self, scenario: Scenario) -> tuple[Job, ...]:
         trace = scenario.spec.trace
@@ -116,10 +128,6 @@ class _Reader:
         if not path.is_file():
             told = f'there is no file "{trace.file}" beside this one; check its name'
             raise self.document.refuse(("spec", "trace", "file"), told)
-        for user, queue in trace.queues.items():
-            if queue.count("/") != 1 or queue.startswith("/") or queue.endswith("/"):
-                told = f'"{queue}" is not a queue; write namespace/name'
-                raise self.document.refuse(("spec", "trace", "queues", user), told)
         return tuple(read_jobs(trace, path))
 
     def _things(self, scenario: Scenario) -> Iterator[Thing]:
@@ -131,8 +139,15 @@ class _Reader:
             yield from self._nodes(group, ("spec", "nodes", index))
         for index, name in enumerate(spec.include):
             yield from self._included(name, ("spec", "include", index))
+        there: set[tuple[str, str]] = set()
         for index, manifest in enumerate(spec.objects):
-            yield self._thing(manifest, self.document, ("spec", "objects", index))
+            field: Field = ("spec", "objects", index)
+            for found in self._thing(manifest, self.document, field):
+                if (found.kind, found.name) in there:
+                    told = f"{found.kind} {found.name} is there twice; remove or rename one"
+                    self.faults.append(self.document.fault((*field, "metadata", "name"), told))
+                there.add((found.kind, found.name))
+                yield found
 
     def _nodes(self, group: ScenarioNode, field: Field) -> Iterator[Thing]:
         try:
@@ -154,18 +169,25 @@ class _Reader:
             raise self.document.refuse(field, f'there is no file "{name}" beside this one; check its name')
         for document in documents(path):
             for place, manifest in _manifests(document.value):
-                yield self._thing(manifest, document, place)
+                yield from self._thing(manifest, document, place)
 
-    def _thing(self, manifest: object, document: Document, field: Field) -> Thing:
+    def _thing(self, manifest: object, document: Document, field: Field) -> Iterator[Thing]:
+        """What a manifest means, if it means anything."""
         try:
             found = thing(manifest)
+            self.names.enter(found)
         except ManifestError as error:
-            raise located(error, document, field) from None
-        if found.kind == "Workload":
-            self.names.pod_sets[found.name] = found.pod_sets
+            self.faults += located(error, document, field).faults
         else:
-            self.names.add(found.kind, found.name)
-        return found
+            yield found
+
+
+def _no_scenario(kind: object) -> str:
+    if not kind:
+        return "is missing; write kind: Scenario"
+    if isinstance(kind, str) and kind.casefold() == "scenario":
+        return f'"{kind}" is not known here; write kind: Scenario'
+    return f'"{kind}" is not a Scenario; name its file in spec.include instead'
 
 
 def _manifests(value: object) -> Iterator[tuple[Field, object]]:

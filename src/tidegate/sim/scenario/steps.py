@@ -71,10 +71,7 @@ class Steps:
 
     def _apply(self, manifest: Mapping[str, Any]) -> Do:
         found = thing(manifest)
-        if found.kind == "Workload":
-            self.names.pod_sets[found.name] = found.pod_sets
-        else:
-            self.names.add(found.kind, found.name)
+        self.names.enter(found)
         return partial(_applied, found)
 
     def _delete(self, item: Delete) -> Do:
@@ -140,8 +137,12 @@ class Steps:
             _only(expectation, _OF_PLACES, _OF_WORKLOADS, "a workload, not of a queue")
             kind = "Queue" if word == "queue" else "ClusterQueue"
             return Expected(place, expectation, place=self.names.existing(kind, name))
+        try:
+            workload = self.names.workload(key)
+        except UnknownNameError as error:
+            meant = self.names.place(key)
+            raise UnknownNameError(f'"{key}" is no workload; did you mean "{meant}"?') if meant else error from None
         _only(expectation, _OF_WORKLOADS, _OF_PLACES, "a queue, not of a workload")
-        workload = self.names.workload(key)
         for pod_set in expectation.granted:
             if pod_set not in self.names.pod_sets[workload]:
                 known = ", ".join(self.names.pod_sets[workload])

@@ -14,7 +14,7 @@ class Happening:
 
     at: Instant
     what: str
-    """A verb: submit, admit, grow, shrink, evict, start, end, fail, finish, resize, apply, delete."""
+    """A verb: submit, admit, grow, shrink, evict, start, end, fail, finish, resize, apply, delete, wait."""
     who: str
     detail: str = ""
 
