@@ -70,7 +70,7 @@ class Cycle:
         give_back(self.draft, names, crowded)
         for name in self.draft.gave_way:
             self._step_aside(self.draft.touched[name])
-        want_what_is_left(self.draft, self.line, self.stepped_aside)
+        want_what_is_left(self.draft, self.line, self.stepped_aside.values())
         self._ask_again()
         start_held(self.draft, held)
 
@@ -123,7 +123,7 @@ class Cycle:
         self._given, self._asked_back, self._withdrawn, self._seen = {}, {}, Withdrawn(), {NO_CHANGES}
         self._gives_what_is_left = False
         self.line.reopen()
-        want_what_is_left(self.draft, self.line, self.stepped_aside)
+        want_what_is_left(self.draft, self.line, self.stepped_aside.values())
         for name, holding in list(self.stepped_aside.items()):
             if name not in self.books.holdings:
                 del self.stepped_aside[name]  # It may be admitted anew, and is another then.
@@ -137,7 +137,7 @@ class Cycle:
             if number:
                 self._release()
                 self.line.reopen()
-                want_what_is_left(self.draft, self.line, self.stepped_aside)
+                want_what_is_left(self.draft, self.line, self.stepped_aside.values())
                 self._ask_again()
             self._pass()
             unsettled = self._unrest.goes_on(somebody_gave=bool(self.stepped_aside)) and not self._goes_round(number)
@@ -261,8 +261,9 @@ class Cycle:
             self.beginning.append(ask)
         self._withdrawn.served(ask.name)
         if held:
-            for taken in self.draft.taken_for(ask.name):
-                self._step_aside(taken.holding)
+            gave = [taken.holding for taken in self.draft.taken_for(ask.name)]
+            self._step_all_aside(gave)
+            want_what_is_left(self.draft, self.line, gave)
             self.draft.pass_on(holding)
 
     def wait(self, ask: Ask) -> None:
