@@ -185,6 +185,21 @@ class Draft:
         self.touched = touched
         self.ledger.fresh_is_free = False
 
+    def lay_down(self) -> dict[Taken, None]:
+        """All that was taken is not kept count of for now, as if it had been done."""
+        earlier, self.taken = self.taken, {}
+        self._for, self.gave_way = {}, {}
+        self.moves += 1
+        self.ledger.fresh_is_free = False
+        return earlier
+
+    def take_up(self, earlier: Iterable[Taken]) -> None:
+        """Keep count of what was taken earlier as well."""
+        later, self.taken = self.taken, {}
+        self._for, self.gave_way = {}, {}
+        for one in (*earlier, *later):
+            self._record(one)
+
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
         return list(self._for.get(needed_by, ()))
