@@ -20,13 +20,13 @@ from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.room.beginning import Beginning, lost_and_wronged_others
-from tidegate.scheduler.room.draft import NO_CHANGES, Changes, Draft
+from tidegate.scheduler.room.draft import NO_CHANGES, Draft
 from tidegate.scheduler.room.giveback import give_back, start_held
 from tidegate.scheduler.room.hold import HeldRoom
 from tidegate.scheduler.room.making import make_room
+from tidegate.scheduler.room.memory import Memory
 from tidegate.scheduler.room.spared import give_back_rather_than_more, give_back_what_was_not_needed
 from tidegate.scheduler.room.taken import Taken
-from tidegate.scheduler.room.withdrawn import Withdrawn
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.unrest import Unrest, want_what_is_left
@@ -34,6 +34,7 @@ from tidegate.scheduler.unrest import Unrest, want_what_is_left
 _NOTHING = Placement((), ())
 _MOST_PASSES = 64
 _MOST_DRAFTS = 3
+_MOST_ROUNDS = 8
 _FEW_PASSES = 4
 """After these it is looked whether they go round and round."""
 
@@ -50,28 +51,21 @@ class Cycle:
         self.stepped_aside: dict[str, Holding] = {}
         """Workloads that something was taken from, if only for a moment: they ask again in the next pass."""
         self.held_room = HeldRoom(self.draft, empty)
-        self._withdrawn = Withdrawn()
-        self._given: dict[str, Holding] = {}
-        """Those who were granted something, if only for a moment, but for what had been taken from them."""
+        self._memory = Memory(NO_CHANGES)
         self._left_out: dict[str, Holding] = {}
         """Those who are not asked any more."""
         self._unrest = Unrest(draft, line)
         self.beginning: list[Ask] = []
         """What was granted as long as there was room for all and nobody waited, in order."""
         self._begins = True
-        self._asked_back: dict[TreeNode, int] = {}
-        """Nodes for which others gave, and after how many moves those were last asked what could go back."""
-        self._seen: set[Changes] = {NO_CHANGES}
-        self._gives_what_is_left = False
-        """Whether everybody had their turn, and what those leave who give way may be given to whoever is next."""
 
     def take_back(self, names: Iterable[str], crowded: Iterable[TreeNode], held: Iterable[str]) -> None:
         """Before anybody is asked: what must go back, and who may start now that others are gone."""
         give_back(self.draft, names, crowded)
         for name in self.draft.gave_way:
             self._step_aside(self.draft.touched[name])
-        want_what_is_left(self.draft, self.line, self.stepped_aside)
-        self._ask_again()
+        if self.stepped_aside:
+            self._ask_again()
         start_held(self.draft, held)
 
     def open(self, names: Iterable[str]) -> None:
@@ -87,57 +81,56 @@ class Cycle:
             self.line.join_growth(holding)
 
     def run(self) -> None:
-        """Let everybody have their turn. If what some got and lost again had others judged by it, everything is done
-        again without those: they got nothing. In the end they are asked, too, if that goes well."""
+        """Let everybody have their turn. If somebody got something and lost it again, the plan goes on from what it has
+        and without that memory, as the next plan would, until that changes nothing."""
+        self._round()
+        for _ in range(_MOST_ROUNDS if self._left_out or self._memory.has_withdrawn else 0):
+            before, earlier = self.draft.changes(), self._go_on()
+            self._round()
+            self.draft.take_up(earlier)
+            self._give_back_what_was_not_needed(self.draft.taken)
+            if self.draft.changes() == before:
+                break
+        for holding in self._left_out.values():
+            self._line_up(holding)
+        self.draft.pass_on_in_the_end()
+
+    def _round(self) -> None:
+        """If what some got and lost again had others judged by it, everything is done again without those: they got
+        nothing."""
         beginning = Beginning(self.draft)
         self._settle()
         for _ in range(_MOST_DRAFTS):
-            lost = lost_and_wronged_others(self.draft, self._given)
+            lost = lost_and_wronged_others(self.draft, self._memory.given)
             if not lost:
                 break
             self._begin_again(beginning, lost)
             self._settle()
-        if left_out := self._left_out:
-            self._ask_those_left_out()
-            if lost_and_wronged_others(self.draft, self._given):
-                self._begin_again(beginning, left_out)
-                self._settle()
-                for holding in left_out.values():
-                    self._line_up(holding)
-        self.draft.pass_on_in_the_end()
-
-    def _ask_those_left_out(self) -> None:
-        self._release()
-        self.line.reopen()
-        left_out, self._left_out = self._left_out, {}
-        for holding in left_out.values():
-            self._line_up(holding)
-        self._settle()
 
     def _begin_again(self, beginning: Beginning, lost: dict[str, Holding]) -> None:
         """As if nobody had had their turn; but these are not asked any more."""
-        self._release()
         self._left_out |= lost
-        for holding in [*beginning.go_back(), *self.stepped_aside.values()]:
-            self._step_aside(holding)
-        self._given, self._asked_back, self._withdrawn, self._seen = {}, {}, Withdrawn(), {NO_CHANGES}
-        self._gives_what_is_left = False
-        self.line.reopen()
-        want_what_is_left(self.draft, self.line, self.stepped_aside)
-        for name, holding in list(self.stepped_aside.items()):
-            if name not in self.books.holdings:
-                del self.stepped_aside[name]  # It may be admitted anew, and is another then.
-            if name not in self._left_out:
-                self._line_up(holding)
+        self._step_all_aside([*beginning.go_back(), *self.stepped_aside.values()])
+        self._memory = Memory(self.draft.changes())
+        self._ask_again()
+        for name in self.stepped_aside.keys() - self.books.holdings.keys():
+            del self.stepped_aside[name]  # It may be admitted anew, and is another then.
+
+    def _go_on(self) -> dict[Taken, None]:
+        """As if what was decided were done, and nobody had been left out. What was taken so far."""
+        left_out, self._left_out = self._left_out, {}
+        earlier = self.draft.lay_down()
+        self._memory = Memory(self.draft.changes())
+        self._ask_again()
+        for holding in left_out.values():
+            self._line_up(holding)
+        return earlier
 
     def _settle(self) -> None:
         """Let everybody have their turn; and again, while what happened may change the answer for those who wait. What
         is left of what was taken, since pods and floors go whole, is given last, to start when it is free."""
         for number in range(_MOST_PASSES):
             if number:
-                self._release()
-                self.line.reopen()
-                want_what_is_left(self.draft, self.line, self.stepped_aside)
                 self._ask_again()
             self._pass()
             unsettled = self._unrest.goes_on(somebody_gave=bool(self.stepped_aside)) and not self._goes_round(number)
@@ -146,9 +139,9 @@ class Cycle:
                 continue
             if self.draft.taken and self._give_back_rather_than_more():
                 continue
-            if self._gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
+            if self._memory.gives_what_is_left or not self.draft.ledger.give_what_is_fresh():
                 break
-            self._gives_what_is_left = True
+            self._memory.gives_what_is_left = True
 
     def _pass(self) -> None:
         self._unrest = Unrest(self.draft, self.line)
@@ -157,7 +150,7 @@ class Cycle:
                 self._give_back_before_more_than_deserved(ask)
             if placement := self.fits(ask):
                 self.grant(ask, placement, held=not self.draft.ledger.is_free_now(ask.queue, placement.need))
-            elif not self._withdrawn.is_in_vain(ask.name) and (placement := self._make_room(ask)):
+            elif not self._memory.is_in_vain(ask.name) and (placement := self._make_room(ask)):
                 self.grant(ask, placement, held=True)
             else:
                 for holding, floor in self.draft.in_vain.items():
@@ -185,15 +178,15 @@ class Cycle:
             if node.parent is None or ledger.share_with(node, wanted.need) <= due(node):
                 continue
             given = self.draft.given_across().get(node)
-            if given and self._asked_back.get(node) != self.draft.moves:
+            if given and self._memory.asked_back.get(node) != self.draft.moves:
                 self._give_back_what_was_not_needed(given)
-                self._asked_back[node] = self.draft.moves
+                self._memory.asked_back[node] = self.draft.moves
 
     def _withdraw(self, holding: Holding, ask: Ask, *, floor: bool) -> None:
         """Others gave for a workload what an ask may take from it, and may not take from them: neither gets it, and if
         that happens again no more room is made for it while the ask waits."""
         name = holding.workload.name
-        self._withdrawn.note(name, ask.name)
+        self._memory.withdraw(name, ask.name)
         self.draft.withdraw(holding, floor=floor)
         self._give_back_what_was_not_needed(self.draft.taken_for(name))
         self._step_aside(holding)
@@ -201,7 +194,10 @@ class Cycle:
 
     def _ask_again(self) -> None:
         """Whoever lost something above the floor may ask for more, if there is room after all; and who lost a floor
-        that this very plan had given it never had it, and asks for it as before."""
+        that this very plan had given it never had it, and asks for it as before. So may all who wait."""
+        self._release()
+        self.line.reopen()
+        want_what_is_left(self.draft, self.line, self.stepped_aside.values())
         for name, holding in self.stepped_aside.items():
             if name not in self._left_out:
                 self._line_up(holding)
@@ -218,20 +214,15 @@ class Cycle:
     def _goes_round(self, number: int) -> bool:
         """Whether everybody has what they had after a pass before, or before them all: two may take the same from each
         other by different rights. Nothing is better than where it began."""
-        if number < _FEW_PASSES:
-            return False
-        now = self.draft.changes()
-        again = now in self._seen
-        self._seen.add(now)
-        return again
+        return number >= _FEW_PASSES and self._memory.has_seen(self.draft.changes())
 
     def _give_back_what_was_not_needed(self, of: Iterable[Taken]) -> bool:
         return self._step_all_aside(give_back_what_was_not_needed(self.draft, of))
 
     def _give_back_rather_than_more(self) -> bool:
-        changed = give_back_rather_than_more(self.draft, self._given.values())
+        changed = give_back_rather_than_more(self.draft, self._memory.given.values())
         if changed:
-            self._withdrawn.note(changed[0].workload.name)
+            self._memory.withdraw(changed[0].workload.name)
         return self._step_all_aside(changed)
 
     def _step_all_aside(self, holdings: list[Holding]) -> bool:
@@ -254,15 +245,16 @@ class Cycle:
             self.draft.grant(holding, placement, held=held)
         self.line.serve(ask, holding)
         if not gets_its_own:
-            self._given[ask.name] = holding
+            self._memory.given[ask.name] = holding
         self._unrest.granted(ask)
         self._begins = self._begins and self.line.has_room_for_all
         if self._begins:
             self.beginning.append(ask)
-        self._withdrawn.served(ask.name)
+        self._memory.served(ask.name)
         if held:
-            for taken in self.draft.taken_for(ask.name):
-                self._step_aside(taken.holding)
+            gave = [taken.holding for taken in self.draft.taken_for(ask.name)]
+            self._step_all_aside(gave)
+            want_what_is_left(self.draft, self.line, gave)
             self.draft.pass_on(holding)
 
     def wait(self, ask: Ask) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from tidegate.model.kinds.cluster_queue import Stop, WithinQueue
 from tidegate.scheduler.fair.demand import demand
@@ -67,9 +67,9 @@ class Unrest:
         return wanted is not None and self._draft.ledger.share_with(row.queue, wanted.need) <= due
 
 
-def want_what_is_left(draft: Draft, line: Line, gave: Mapping[str, Holding]) -> None:
+def want_what_is_left(draft: Draft, line: Line, gave: Iterable[Holding]) -> None:
     """Where growth is on hold, whoever gave something wants no more than what is left; others then deserve more."""
-    on_hold = [one for one in gave.values() if one.queue is not None and one.queue.stop is Stop.HOLD]
+    on_hold = [one for one in gave if one.queue is not None and one.queue.stop is Stop.HOLD]
     for holding in on_hold:
         if left := demand(carried_out(holding, draft.now), holding.queue, allowed=True):
             draft.deserved.want(left)

@@ -30,6 +30,8 @@ class Draft:
         self.above = above
         self.now = now
         self.taken: dict[Taken, None] = {}
+        self.stays: dict[Taken, None] = {}
+        """What had to go, and could stay after all."""
         self.moves = 0
         """How often something was taken, put back, or given for somebody else."""
         self._for: dict[str, dict[Taken, None]] = {}
@@ -179,11 +181,27 @@ class Draft:
         self.taken, self._for, self.gave_way, self.touched = {}, {}, {}, {}
         self.in_vain.clear()
         self.returned.clear()
+        self.stays.clear()
         for one, pods in taken:
             one.pods, one.needed_by, one.rule = pods, one.asked_by, one.asked_by_rule
             self._record(one)
         self.touched = touched
         self.ledger.fresh_is_free = False
+
+    def lay_down(self) -> dict[Taken, None]:
+        """All that was taken is not kept count of for now, as if it had been done."""
+        earlier, self.taken = self.taken, {}
+        self._for, self.gave_way, self.stays = {}, {}, {}
+        self.moves += 1
+        self.ledger.fresh_is_free = False
+        return earlier
+
+    def take_up(self, earlier: Iterable[Taken]) -> None:
+        """Keep count of what was taken earlier as well."""
+        later, self.taken = self.taken, {}
+        self._for, self.gave_way = {}, {}
+        for one in (*earlier, *later):
+            self._record(one)
 
     def taken_for(self, needed_by: str) -> list[Taken]:
         """What was taken for a workload."""
@@ -256,6 +274,7 @@ class Draft:
         name = taken.holding.workload.name
         self.moves += 1
         self.taken[taken] = None
+        self.stays.pop(taken, None)
         if taken.needed_by is not None:
             self._for.setdefault(taken.needed_by, {})[taken] = None
         self.gave_way[name] = self.gave_way.get(name, 0) + 1

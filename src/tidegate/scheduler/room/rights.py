@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Iterator
 from itertools import takewhile
+from operator import ge
 
 from tidegate.model.kinds.cluster_queue import AcrossQueues, WithinQueue
 from tidegate.scheduler.line.asks import Ask
@@ -177,7 +178,19 @@ class Rights:
             lacks
             and all(granted[axis] - amount >= own[axis] for axis, amount in need)
             and all(self._stays_within(mine) for mine in self.ask.queue.meets(node))
+            and self._keeps_its_due(node, need)
         )
+
+    def _keeps_its_due(self, node: TreeNode, need: Need) -> bool:
+        """Whether a node has its due without these amounts: by its share, or as much of every resource, whatever the
+        flavor. Of what is not promised twice it may lack something, and then has a right to the rest."""
+        if self.draft.ledger.share_without(node, need) >= self.draft.deserved.share(node):
+            return True
+        axes = node.axes
+        holds = axes.by_resource(self.draft.ledger.granted[node.index])
+        for axis, amount in need:
+            holds[axes.resource[axis]] -= amount
+        return all(map(ge, holds, axes.by_resource(self.draft.deserved.amounts(node))))
 
     def _stays_within(self, node: TreeNode, axes: Container[int] | None = None) -> bool:
         """Whether a node of the asker's would hold no more than it deserves, of all it asks for or of these axes."""

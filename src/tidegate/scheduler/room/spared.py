@@ -40,6 +40,8 @@ def give_back_what_was_not_needed(draft: Draft, of: Iterable[Taken]) -> list[Hol
             draft.put_back(taken.holding, given_up)
         else:
             found.append(taken.holding)
+            if taken.rule is Rule.OVER_QUOTA:
+                draft.stays[taken] = None
     return found + [taken.holding for taken in newest_first if taken in draft.taken and _stays(taken, draft)]
 
 
@@ -51,22 +53,33 @@ def _is_too_much(need: Need, queue: TreeNode, draft: Draft) -> bool:
 
 def give_back_rather_than_more(draft: Draft, given: Iterable[Holding]) -> list[Holding]:
     """A node for which others gave may hold more than it deserves only of what cost nobody anything. So what somebody
-    below it got last goes, step by step, and what they got before that, until it holds no more; if then some of those
-    others could have theirs again they have it. Those who lost or got something."""
+    below it got last goes, step by step, and what they got before that, until it holds no more; and if it still does,
+    what had to go and could stay only after those others gave. If then some of them could have theirs again they have
+    it. Those who lost something, the one for whom others gave before all, or got it."""
     newest_first = list(given)[::-1]
     for node, taken in list(draft.given_across().items()):
-        below = [one for one in newest_first if one.queue is not None and node in one.queue.path and one.gained]
+        below = [one for one in newest_first if _is_below(node, one) and one.gained]
         askers = {one.needed_by for one in taken}
-        floors = [one for one in below if one.workload.name in askers]
+        floors = ((one, None) for one in below if one.workload.name in askers)
+        stays = ((one.holding, one) for one in list(draft.stays) if _is_below(node, one.holding) and _is_there(one))
         gone: list[tuple[Holding, bool, Collection[Pods]]] = []
-        for holding, unit in chain(_last_steps(below), ((one, None) for one in floors)):
+        again: list[Taken] = []
+        lasts: Iterator[tuple[Holding, Unit | Taken | None]] = chain(_last_steps(below), floors, stays)
+        for holding, last in lasts:
             if draft.ledger.shares[node.index] <= draft.deserved.share(node):
                 break
             was_admitted = holding.admitted
-            pods = draft.withdraw(holding, floor=True) if unit is None else draft.give_up(holding, unit)
-            gone.append((holding, was_admitted, pods))
+            if isinstance(last, Taken):
+                again.append(draft.take_again(last))
+            else:
+                pods = draft.withdraw(holding, floor=True) if last is None else draft.give_up(holding, last)
+                gone.append((holding, was_admitted, pods))
             if back := give_back_what_was_not_needed(draft, _taken_outside(node, draft)):
-                return [*(one for one, _, some in reversed(gone) if some), *back]
+                lost = [one for one, _, some in reversed(gone) if some]
+                return [*lost, *(one.holding for one in again), *back]
+        for one in reversed(again):
+            draft.undo(one)
+            draft.stays[one] = None
         for holding, was_admitted, some in reversed(gone):
             draft.put_back(holding, some)
             holding.admitted = was_admitted
@@ -80,6 +93,18 @@ def _taken_outside(node: TreeNode, draft: Draft) -> list[Taken]:
         for one in draft.taken
         if one.rule in _ACROSS and one.holding.queue is not None and node not in one.holding.queue.path
     ]
+
+
+def _is_below(node: TreeNode, holding: Holding) -> bool:
+    return holding.queue is not None and node in holding.queue.path
+
+
+def _is_there(taken: Taken) -> bool:
+    """Whether its holder still has what it was to give."""
+    holding = taken.holding
+    if not holding.admitted or any(holding.granted[one.index].get(one.flavor, 0) < one.count for one in taken.pods):
+        return False
+    return not taken.evicts or sum(one.count for one in taken.pods) == sum(map(sum, map(dict.values, holding.granted)))
 
 
 def _last_steps(holdings: Iterable[Holding]) -> Iterator[tuple[Holding, Unit]]:
