@@ -144,7 +144,7 @@ def test_who_was_just_put_in_line_can_be_asked_about_at_once(kubeconfig: str) ->
 
 
 def test_a_job_that_nobody_puts_in_line_is_told_so(kubeconfig: str) -> None:
-    """`why` said that there is no such workload, and named others."""
+    """`why` said that there is no such workload, and named others; `run` said that it is in line, and waited."""
     where = ["--kubeconfig", kubeconfig]
     asyncio.run(_make_namespace(kubeconfig, "free", managed="false"))
     assert tidegate("queue", "create", "default", *where, "-n", "free").returncode == 0
@@ -152,6 +152,14 @@ def test_a_job_that_nobody_puts_in_line_is_told_so(kubeconfig: str) -> None:
     told = tidegate("why", "alone", *where, "-n", "free")
     assert told.returncode == 1
     assert "alone is a Job, and not in line: no operator has seen it, or namespace free is not managed." in told.stderr
+    command = [sys.executable, "-m", "tidegate.cli.main", "run", "--name", "hangs", *where, "-n", "free", "--", "true"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        said = next(line for line in running.stderr if "is in line" not in line)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    assert said.startswith("job/hangs is seen by no operator: none runs, or namespace free is not managed.")
+    assert running.returncode == 130
 
 
 async def _make_spoilt_job(kubeconfig: str, name: str) -> None:
