@@ -117,7 +117,7 @@ def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
 def test_what_could_not_be_put_in_line_is_told_why(kubeconfig: str) -> None:
     """`why` said that there is no such workload, and named others, while the Job stood there held for ever."""
     where = ["--kubeconfig", kubeconfig]
-    asyncio.run(_make_spoilt_job(kubeconfig, "spoilt"))
+    asyncio.run(_make_job(kubeconfig, "default", "spoilt", **{"min-count": "two"}))
     told = tidegate("why", "job/spoilt", *where)
     field = "metadata.annotations[tidegate.dev/min-count]"
     assert told.stderr.startswith(f'tidegate: Job spoilt is not in line: {field}: "two" is not a count of pods;')
@@ -147,6 +147,12 @@ def test_a_job_that_nobody_puts_in_line_is_told_so(kubeconfig: str) -> None:
     """`why` said that there is no such workload, and named others; `run` said that it is in line, and waited."""
     where = ["--kubeconfig", kubeconfig]
     asyncio.run(_make_namespace(kubeconfig, "free", managed="false"))
+    asyncio.run(_make_job(kubeconfig, "free", "early"))
+    told = tidegate("why", "early", *where, "-n", "free")
+    assert told.stderr == (
+        "tidegate: early is a Job, and not in line: namespace free has no Queue. "
+        "`tidegate queue create default -n free` makes one.\n"
+    )
     assert tidegate("queue", "create", "default", *where, "-n", "free").returncode == 0
     assert tidegate("run", "--detach", "--name", "alone", *where, "-n", "free", "--", "true").returncode == 0
     told = tidegate("why", "alone", *where, "-n", "free")
@@ -162,11 +168,11 @@ def test_a_job_that_nobody_puts_in_line_is_told_so(kubeconfig: str) -> None:
     assert running.returncode == 130
 
 
-async def _make_spoilt_job(kubeconfig: str, name: str) -> None:
+async def _make_job(kubeconfig: str, namespace: str, name: str, **annotations: str) -> None:
     client = connect(load_access(Path(kubeconfig)))
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "host"}]}}
-    meta = {"name": name, "annotations": {"tidegate.dev/min-count": "two"}}
-    await client.create(JOBS, {"metadata": meta, "spec": {"template": template}}, "default")
+    meta = {"name": name, "annotations": {f"tidegate.dev/{key}": value for key, value in annotations.items()}}
+    await client.create(JOBS, {"metadata": meta, "spec": {"template": template}}, namespace)
     await client.close()
 
 

@@ -34,7 +34,17 @@ async def find_workload(client: Client, namespace: str, name: str, *, looked_at:
         await asyncio.sleep(_AGAIN_S)
     if found:
         return found[0]
-    raise CommandError(
+    raise CommandError(await _unseen(client, namespace, name))
+
+
+async def _unseen(client: Client, namespace: str, name: str) -> str:
+    """Why a Job is not in line, as far as that can be told."""
+    from tidegate.controller.kinds import QUEUES
+
+    if not (await client.list(QUEUES, namespace)).items:
+        make = f"`tidegate queue create default -n {namespace}` makes one."
+        return f"{name} is a Job, and not in line: namespace {namespace} has no Queue. {make}"
+    return (
         f"{name} is a Job, and not in line: no operator has seen it, or namespace {namespace} is not managed. Is one "
         f"running? `tidegate operator`, or `tidegate up`; `kubectl label namespace {namespace} "
         "tidegate.dev/managed=true` lets it rule there."
