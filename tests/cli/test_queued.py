@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.cli.test_commands import tidegate
+from tidegate.cli.jobs.found import find_workload
 from tidegate.cli.views.tree import tree
 from tidegate.cli.views.why import explained
 from tidegate.kube.config import load_access
@@ -58,27 +59,37 @@ def test_documents_do_not_say_who_wrote_which_field(kubeconfig: str) -> None:
         assert "managedFields" not in shown.stdout
 
 
-def test_what_is_said_while_the_control_plane_is_away_comes_when_it_is_back(tmp_path: Path) -> None:
-    """Its log ended where the control plane was killed, though the command went on and its exit status came."""
+@pytest.mark.parametrize("killed", ["control-plane.lock", "agent/agent.lock"])
+def test_what_is_said_while_half_of_the_machine_is_away_comes_when_it_is_back(tmp_path: Path, killed: str) -> None:
+    """Its log ended where the control plane was killed, though the command went on and its exit status came. So it did,
+    without a word, where the agent was; and `logs -f` said that it waits for the server, and gave up."""
     folder = str(tmp_path / "state")
     assert tidegate("up", "--data-dir", folder).returncode == 0
-    go_on, kubeconfig = tmp_path / "go-on", f"{folder}/kubeconfig"
+    go_on, where = tmp_path / "go-on", ["--kubeconfig", f"{folder}/kubeconfig"]
     script = f"echo one; while [ ! -e {go_on} ]; do sleep 0.05; done; echo two; printf three"
-    command = ["run", "--kubeconfig", kubeconfig, "--cpu", "10m", "--", "sh", "-c", script]
+    command = ["run", *where, "--cpu", "10m", "--name", "told", "--", "sh", "-c", script]
     try:
-        running = subprocess.Popen(
-            [sys.executable, "-m", "tidegate.cli.main", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        assert running.stdout is not None
-        assert running.stdout.readline() == b"one\n"
-        os.kill(int(Path(folder, "control-plane.lock").read_text()), signal.SIGKILL)
+        running, following = _speaking(*command), _speaking("logs", "-f", "told", *where)
+        os.kill(int(Path(folder, killed).read_text()), signal.SIGKILL)
         go_on.touch()
         assert tidegate("up", "--data-dir", folder).returncode == 0
-        out, err = running.communicate(timeout=60)
+        (out, err), (log, log_err) = running.communicate(timeout=60), following.communicate(timeout=60)
     finally:
         tidegate("down", "--data-dir", folder)
     assert (running.returncode, out) == (0, b"two\nthree\n"), err
-    assert b"The server does not answer; waiting for it." in err
+    assert (following.returncode, log) == (0, b"two\nthree\n"), log_err
+    if killed == "control-plane.lock":
+        assert err.count(b"The server does not answer; waiting for it.") == 1
+        assert log_err == b"tidegate: The server does not answer; waiting for it.\n"
+
+
+def _speaking(*arguments: str) -> subprocess.Popen[bytes]:
+    """A command that follows a job which has said `one`."""
+    command = [sys.executable, "-m", "tidegate.cli.main", *arguments]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"one\n"
+    return running
 
 
 def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
@@ -106,25 +117,69 @@ def test_pods_that_are_refused_are_told_of(kubeconfig: str) -> None:
 def test_what_could_not_be_put_in_line_is_told_why(kubeconfig: str) -> None:
     """`why` said that there is no such workload, and named others, while the Job stood there held for ever."""
     where = ["--kubeconfig", kubeconfig]
-    asyncio.run(_make_spoilt_job(kubeconfig, "spoilt"))
-    while "There is no workload" in (told := tidegate("why", "job/spoilt", *where)).stderr:
-        pass
+    asyncio.run(_make_job(kubeconfig, "default", "spoilt", **{"min-count": "two"}))
+    told = tidegate("why", "job/spoilt", *where)
     field = "metadata.annotations[tidegate.dev/min-count]"
     assert told.stderr.startswith(f'tidegate: Job spoilt is not in line: {field}: "two" is not a count of pods;')
     assert told.returncode == 1
 
 
-async def _make_spoilt_job(kubeconfig: str, name: str) -> None:
+def test_who_was_just_put_in_line_can_be_asked_about_at_once(kubeconfig: str) -> None:
+    """`why` said that there is no such workload, or that no operator may be running, if it was faster than the one that
+    runs."""
+
+    async def ask() -> tuple[Json, Json]:
+        client = connect(load_access(Path(kubeconfig)))
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "host"}]}}
+        try:
+            await client.create(JOBS, {"metadata": {"name": "new"}, "spec": {"template": template}}, "default")
+            found = await find_workload(client, "default", "new")
+            return found, await find_workload(client, "default", "job/new", looked_at=True)
+        finally:
+            await client.close()
+
+    found, looked_at = asyncio.run(ask())
+    assert found["metadata"]["name"] == "job-new"
+    assert looked_at["status"]["state"]
+
+
+def test_a_job_that_nobody_puts_in_line_is_told_so(kubeconfig: str) -> None:
+    """`why` said that there is no such workload, and named others; `run` said that it is in line, and waited."""
+    where = ["--kubeconfig", kubeconfig]
+    asyncio.run(_make_namespace(kubeconfig, "free", managed="false"))
+    asyncio.run(_make_job(kubeconfig, "free", "early"))
+    told = tidegate("why", "early", *where, "-n", "free")
+    assert told.stderr == (
+        "tidegate: early is a Job, and not in line: namespace free has no Queue. "
+        "`tidegate queue create default -n free` makes one.\n"
+    )
+    assert tidegate("queue", "create", "default", *where, "-n", "free").returncode == 0
+    assert tidegate("run", "--detach", "--name", "alone", *where, "-n", "free", "--", "true").returncode == 0
+    told = tidegate("why", "alone", *where, "-n", "free")
+    assert told.returncode == 1
+    assert "alone is a Job, and not in line: no operator has seen it, or namespace free is not managed." in told.stderr
+    command = [sys.executable, "-m", "tidegate.cli.main", "run", "--name", "hangs", *where, "-n", "free", "--", "true"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        said = next(line for line in running.stderr if "is in line" not in line)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    assert said.startswith("job/hangs is seen by no operator: none runs, or namespace free is not managed.")
+    assert running.returncode == 130
+
+
+async def _make_job(kubeconfig: str, namespace: str, name: str, **annotations: str) -> None:
     client = connect(load_access(Path(kubeconfig)))
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "host"}]}}
-    meta = {"name": name, "annotations": {"tidegate.dev/min-count": "two"}}
-    await client.create(JOBS, {"metadata": meta, "spec": {"template": template}}, "default")
+    meta = {"name": name, "annotations": {f"tidegate.dev/{key}": value for key, value in annotations.items()}}
+    await client.create(JOBS, {"metadata": meta, "spec": {"template": template}}, namespace)
     await client.close()
 
 
-async def _make_namespace(kubeconfig: str, name: str) -> None:
+async def _make_namespace(kubeconfig: str, name: str, **labels: str) -> None:
     client = connect(load_access(Path(kubeconfig)))
-    await client.create(NAMESPACES, {"metadata": {"name": name}})
+    labels = {f"tidegate.dev/{key}": value for key, value in labels.items()}
+    await client.create(NAMESPACES, {"metadata": {"name": name, "labels": labels}})
     await client.close()
 
 
@@ -133,8 +188,6 @@ def test_who_follows_what_is_cancelled_is_told(kubeconfig: str) -> None:
     where = ["--kubeconfig", kubeconfig]
     words = ["sh", "-c", "echo one; sleep 100"]
     assert tidegate("run", "--cpu", "10m", "--name", "soon-gone", "--detach", *where, "--", *words).returncode == 0
-    while not (workload := tidegate("why", "soon-gone", *where)).stdout:
-        assert "There is no workload soon-gone" in workload.stderr
     follow = [sys.executable, "-m", "tidegate", "logs", "-f", "soon-gone", *where]
     with subprocess.Popen(follow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
         assert following.stdout is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from msgspec import structs
 
 from tests.controller.house import House
@@ -54,10 +55,12 @@ def gang_of(replicas: int, **status: Json) -> QueueJob:
     return read(QueueJob, {"metadata": {"name": "j", "namespace": "a", "uid": "u"}, "spec": spec, "status": status})
 
 
-def member(index: int, phase: str, *, attempt: int = 0) -> Json:
+def member(index: int, phase: str, *, attempt: int = 0, going: bool = False) -> Json:
     name = f"j-main-{index}" + (f"-r{attempt}" if attempt else "")
     marks = {POD_SET: "main", FLAVOR: "default", "tidegate.dev/task-index": str(index)}
-    meta = {"name": name, "namespace": "a", "annotations": marks}
+    meta: Json = {"name": name, "namespace": "a", "annotations": marks}
+    if going:
+        meta["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     return {"metadata": meta, "spec": {"containers": []}, "status": {"phase": phase}}
 
 
@@ -76,6 +79,30 @@ def test_whoever_deletes_a_failed_pod_does_not_stop_its_gang() -> None:
     assert made["metadata"]["name"] == "j-main-0-r2"
     status = job_status(gang_of(1), seen(), left)
     assert (status.failed, status.phase) == (2, "Failed"), "deleting failures does not make them undone"
+
+
+@pytest.mark.parametrize("ends", ["Succeeded", "Failed"])
+def test_a_pod_that_was_told_to_go_has_neither_failed_nor_ended_well(ends: str) -> None:
+    """A gang that gave way failed: its pod was taken, and how it ended was counted against its backoffLimit. One that
+    ends well when it is told to go was not made again, as if it had done its part."""
+    job = structs.replace(gang_of(2), spec=structs.replace(gang_of(2).spec, backoff_limit=0))
+    pods = [member(0, "Running"), member(1, ends, going=True)]
+    told = job_status(job, seen(granted={"default": 1}), pods)
+    assert (told.phase, told.failed, told.succeeded) == ("Running", 0, 0)
+    again = seen(granted={"default": 2}, present={"default": 1})
+    assert not to_do(job, again, pods, {}).create, "its name is taken until it is gone"
+    (made,) = to_do(job, again, pods[:1], {}).create
+    assert made["metadata"]["name"] == "j-main-1"
+
+
+def test_nothing_runs_of_a_gang_that_is_over_and_what_ends_it_is_not_counted() -> None:
+    """A gang that had failed said for ever that a pod of it runs, and counted pods that were stopped with those that
+    had failed."""
+    pods = [member(0, "Running"), member(1, "Failed"), member(1, "Failed", attempt=1)]
+    over = job_status(gang_of(2), seen(), pods)
+    assert (over.phase, over.failed, over.running, over.task_specs[0].running) == ("Failed", 2, 0, 0)
+    later = job_status(structs.replace(gang_of(2), status=over), seen(), [member(0, "Failed", going=True), *pods[1:]])
+    assert later == over
 
 
 def test_whoever_deletes_a_pod_that_ended_well_does_not_have_it_run_again() -> None:

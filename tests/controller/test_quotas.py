@@ -82,6 +82,16 @@ async def test_two_queues_of_a_namespace_may_use_their_limits_both(bare: House) 
         await bare.see(r.RESOURCEQUOTAS, name, lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3500m"})
 
 
+async def test_where_a_queue_leaves_all_open_there_is_no_quota(bare: House) -> None:
+    """One that says nothing was made for every Queue with limits, as soon as a Queue beside them had none."""
+    await bare.create(QUEUES, "first", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-first", lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3"})
+    await bare.create(QUEUES, "open", spec={"clusterQueue": bare.namespace})
+    await bare.until(lambda: gone(bare, "tidegate-first"))
+    await bare.client.delete(QUEUES, "open", bare.namespace)
+    await bare.see(r.RESOURCEQUOTAS, "tidegate-first", lambda quota: quota["spec"]["hard"] == {"requests.cpu": "3"})
+
+
 async def test_the_owner_of_a_quota_that_was_made_is_put_back(bare: House) -> None:
     """`kubectl replace` with a file drops owners: the quota was taken for people's own, and stayed for ever."""
     await bare.create(QUEUES, "default", spec={"clusterQueue": bare.namespace, "limits": {"cpu": "3"}})

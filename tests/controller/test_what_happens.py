@@ -204,3 +204,18 @@ async def node(house: House, name: str) -> None:
     ready = {"type": "Ready", "status": "True", "reason": "Ready", "message": "", "lastHeartbeatTime": stamp()}
     status = {"allocatable": {"cpu": "2", "pods": "10"}, "capacity": {"cpu": "2", "pods": "10"}, "conditions": [ready]}
     await house.client.patch(r.NODES, name, {"status": status}, subresource="status")
+
+
+async def test_who_runs_in_a_namespace_that_comes_under_tidegate_is_held_and_starts_anew(house: House) -> None:
+    """Where its Queue was there before its label, nobody looked: what ran there ran on beside the quota."""
+    await house.patch(r.NAMESPACES, house.namespace, {"metadata": {"labels": {"tidegate.dev/managed": "false"}}})
+    await house.workload("full", house.cpu)
+    await house.state("full", "Admitted", granted=house.cpu)
+    await running_job(house, "free", 2, suspend=False)
+    await house.patch(r.NAMESPACES, house.namespace, {"metadata": {"labels": {"tidegate.dev/managed": "true"}}})
+    await house.waits("job-free", "WaitingForQuota")
+    await house.see(r.JOBS, "free", lambda job: job["spec"]["suspend"] is True)
+    await house.until(lambda: no_pods(house))
+    await house.client.delete(WORKLOADS, "full", house.namespace)
+    await house.state("job-free", "Admitted", granted=2)
+    await house.see(r.JOBS, "free", lambda job: job["status"].get("active") == 2)

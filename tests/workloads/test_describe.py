@@ -47,6 +47,15 @@ def test_a_floor_counts_where_fewer_pods_can_be_run() -> None:
     assert workers.floor == workers.count, "its operator would run all of them whatever was granted"
 
 
+def test_a_ceiling_below_all_is_heard_without_a_floor_and_is_refused_below_one() -> None:
+    """A Job of four pods with a ceiling of two was a gang of four, without a word."""
+    (pods,) = describe(builtin().of(job()), job(annotations={"tidegate.dev/max-count": "2"})).spec.pod_sets
+    assert (pods.count, pods.floor, pods.desired) == (4, 2, 2)
+    wrong = job(annotations={"tidegate.dev/min-count": "3", "tidegate.dev/max-count": "2"})
+    with pytest.raises(JobError, match=r"max-count.*2 is less than the 3 that it starts with"):
+        describe(builtin().of(wrong), wrong)
+
+
 @pytest.mark.parametrize(
     ("parallelism", "completions", "succeeded", "ended"),
     [(4, 4, 1, 1), (3, 5, 2, 0), (3, 5, 3, 1), (3, 5, 5, 3), (1, 1, 0, 0)],

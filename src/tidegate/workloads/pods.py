@@ -29,6 +29,7 @@ class PodFacts:
     present: bool
     """It takes room: it may run or runs, and is not gone yet."""
     succeeded: bool
+    """It ended well, by itself: one that is told to go may end well, too, and has not done what it was made for."""
     going: bool = False
     """It was told to go."""
 
@@ -37,7 +38,7 @@ def pod_facts(pod: Obj) -> PodFacts:
     """The facts of one pod."""
     marks = inside(pod, ("metadata", "annotations"))
     phase = inside(pod, ("status",)).get("phase")
-    waits = gated(pod)
+    waits, going = gated(pod), pod["metadata"].get("deletionTimestamp") is not None
     return PodFacts(
         name=str(pod["metadata"]["name"]),
         workload=asks_as(pod),
@@ -47,8 +48,8 @@ def pod_facts(pod: Obj) -> PodFacts:
         requests=_requests(pod),
         gated=waits,
         present=not waits and phase not in ("Succeeded", "Failed"),
-        succeeded=phase == "Succeeded",
-        going=pod["metadata"].get("deletionTimestamp") is not None,
+        succeeded=phase == "Succeeded" and not going,
+        going=going,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.local.controllers.stage import CONTAINERS, Stage, finished, has, runs, succeeds, waits
@@ -182,4 +183,29 @@ async def test_a_silent_node_is_unknown_and_its_pods_unready(stage: Stage) -> No
     async with working(stage.client, watcher):
         await stage.until(unknown)
         await stage.until(unready)
+    await stage.client.delete(r.NODES, name)
+
+
+async def test_a_machine_that_slept_does_not_take_its_node_for_lost(stage: Stage) -> None:
+    """A laptop that is opened again: the node had said nothing for an hour, and nor had anybody listened. It was marked
+    silent before it could speak, and everything that ran there was evicted."""
+    name = f"sleeps-{stage.namespace}"
+    await stage.client.create(r.NODES, {"metadata": {"name": name}})
+    slept, looks = timedelta(0), asyncio.Queue[None]()
+
+    def clock() -> datetime:
+        looks.put_nowait(None)
+        return utc_now() + slept
+
+    def watcher(caches: Caches) -> Controller:
+        return NodeLifecycleController(stage.client, caches, clock, period_s=0.01, grace_s=60)
+
+    async with working(stage.client, watcher):
+        for _ in range(20):
+            await looks.get()
+        slept = timedelta(hours=1)
+        for _ in range(20):
+            await looks.get()
+    conditions = (await stage.client.get(r.NODES, name)).get("status", {}).get("conditions") or ()
+    assert not [each for each in conditions if each["status"] == "Unknown"]
     await stage.client.delete(r.NODES, name)

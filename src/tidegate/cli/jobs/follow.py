@@ -4,7 +4,9 @@ Job was warned of is followed, too: of pods that are refused one can read nowher
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+import time
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
+_UNSEEN_S = 5.0
+"""After how long a Job without a Workload is told of: an operator that runs needs no second."""
 _POD_NAME = re.compile(r'pods "[^"]*" is')
 """Each try has another name; what is said is the same."""
 
@@ -27,6 +31,7 @@ class Following:
         from tidegate.workloads import workload_name
 
         self._key = (name, namespace)
+        self._began = time.monotonic()
         self._workload = (workload_name("Job", name), namespace)
         self._jobs: Informer[Json] = Informer(client, JOBS, namespace, fields=f"metadata.name={name}")
         self._workloads: Informer[Json] = Informer(
@@ -77,13 +82,29 @@ class Following:
         """Where it is, in words; empty while all is well and its pods speak for themselves."""
         workload = self._workloads.get(*self._workload)
         if workload is None:
-            return ""
+            return self._unseen
         status = workload.get("status") or {}
         if status.get("state") in ("Pending", "Evicted", "Inactive"):
             return _waiting(status)
         if not self.pods:
             return self._refused
         return "" if any(_runs(pod) for pod in self.pods) else hindrance(self.pods)
+
+    @property
+    def _unseen(self) -> str:
+        """It is held and nobody will let it go, as it seems."""
+        if self.job is None or not self.job["spec"].get("suspend") or time.monotonic() < self._began + _UNSEEN_S:
+            return ""
+        namespace = self._key[1]
+        return (
+            f"is seen by no operator: none runs, or namespace {namespace} is not managed. Start one, or `kubectl label "
+            f"namespace {namespace} tidegate.dev/managed=true`"
+        )
+
+    async def changes(self) -> None:
+        """Returns when something is different, or may be by now."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.changed.wait(), _UNSEEN_S)
 
     @property
     def _refused(self) -> str:

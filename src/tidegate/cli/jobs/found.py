@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from tidegate.cli.errors import CommandError
@@ -10,21 +11,60 @@ if TYPE_CHECKING:
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
+_AGAIN_S, _TRIES = 0.2, 20
 
 
-async def find_workload(client: Client, namespace: str, name: str) -> Json:
-    """The Workload that is meant: `etl`, `job/etl` or `job-etl`. CommandError with the nearest where there is none."""
+async def find_workload(client: Client, namespace: str, name: str, *, looked_at: bool = False) -> Json:
+    """The Workload that is meant: `etl`, `job/etl` or `job-etl`. CommandError with the nearest where there is none. A
+    Job that was just made may have none yet, and its Workload no status: the operator is waited for, for a moment; also
+    until it has `looked_at` it, where that is asked."""
     from tidegate.controller.kinds import WORKLOADS
 
-    listed = (await client.list(WORKLOADS, namespace)).items
-    own = [one for one in listed if one["metadata"]["name"] == name]
-    found = own or [one for one in listed if _is_called(one, name)]
-    if len(found) > 1:
-        names = ", ".join(sorted(one["metadata"]["name"] for one in found))
-        raise CommandError(f"{name} is the name of several applications. Say which is meant: {names}.")
-    if not found:
-        raise CommandError(await _unknown(client, namespace, name, listed))
-    return found[0]
+    for _ in range(_TRIES):
+        listed = (await client.list(WORKLOADS, namespace)).items
+        own = [one for one in listed if one["metadata"]["name"] == name]
+        found = own or [one for one in listed if _is_called(one, name)]
+        if len(found) > 1:
+            names = ", ".join(sorted(one["metadata"]["name"] for one in found))
+            raise CommandError(f"{name} is the name of several applications. Say which is meant: {names}.")
+        if found and (found[0].get("status") or not looked_at):
+            return found[0]
+        if not found and not await _may_come(client, namespace, name):
+            raise CommandError(await _unknown(client, namespace, name, listed))
+        await asyncio.sleep(_AGAIN_S)
+    if found:
+        return found[0]
+    raise CommandError(await _unseen(client, namespace, name))
+
+
+async def _unseen(client: Client, namespace: str, name: str) -> str:
+    """Why a Job is not in line, as far as that can be told."""
+    from tidegate.controller.kinds import QUEUES
+
+    if not (await client.list(QUEUES, namespace)).items:
+        make = f"`tidegate queue create default -n {namespace}` makes one."
+        return f"{name} is a Job, and not in line: namespace {namespace} has no Queue. {make}"
+    return (
+        f"{name} is a Job, and not in line: no operator has seen it, or namespace {namespace} is not managed. Is one "
+        f"running? `tidegate operator`, or `tidegate up`; `kubectl label namespace {namespace} "
+        "tidegate.dev/managed=true` lets it rule there."
+    )
+
+
+async def _may_come(client: Client, namespace: str, name: str) -> bool:
+    """Whether that is a Job of somebody's own of which nobody has said that it cannot be put in line. `tidegate run
+    --detach` is over as soon as there is one."""
+    from tidegate.kube.client import StatusError
+    from tidegate.kube.resources import JOBS
+
+    kind, _, name = name.rpartition("/")
+    if kind not in ("", "job", "jobs"):
+        return False
+    try:
+        job = await client.get(JOBS, name, namespace)
+    except StatusError:
+        return False
+    return not job["metadata"].get("ownerReferences") and not await _not_queued(client, namespace, name)
 
 
 def _is_called(workload: Json, name: str) -> bool:

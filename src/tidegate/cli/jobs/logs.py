@@ -52,19 +52,21 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
     query = {"follow": "true"} if told.follow else {}
     query |= {} if told.tail is None else {"tailLines": str(told.tail)}
     streams = Streams(client, namespace, several=asked > 1 and not told.pod, query=query, form=told.output)
-    pods = _chosen(await pods_of(client, workload), told.pod)
-    streams.follow(pods)
-    while told.follow and not _is_over(workload) and not streams.unheard.is_set():
-        await asyncio.sleep(_AGAIN_S)
-        try:
-            workload = await find_workload(client, namespace, told.name)
-        except CommandError:
-            await streams.ended()
-            raise CommandError(
-                f"{told.name} is gone: it was cancelled, or deleted, meanwhile. Nothing follows."
-            ) from None
-        streams.follow(_chosen(await pods_of(client, workload), told.pod))
+    streams.follow(_chosen(await pods_of(client, workload), told.pod))
     try:
+        while told.follow and not _is_over(workload) and not streams.unheard.is_set():
+            await asyncio.sleep(_AGAIN_S)
+            try:
+                workload = await find_workload(client, namespace, told.name)
+                pods = await pods_of(client, workload)
+            except OSError:  # It goes on meanwhile, and so does this when the server is back.
+                streams.waiting()
+                continue
+            except CommandError:
+                await streams.ended()
+                gone = f"{told.name} is gone: it was cancelled, or deleted, meanwhile. Nothing follows."
+                raise CommandError(gone) from None
+            streams.follow(_chosen(pods, told.pod))
         await streams.ended()
     except UnheardError as error:
         if error.is_unread:

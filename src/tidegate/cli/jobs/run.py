@@ -83,7 +83,7 @@ async def _make(client: Client, namespace: str, body: Json) -> Json:
     except StatusError as refused:
         name = body["metadata"].get("name")
         if refused.code == 409 and name:
-            free = f"`tidegate cancel {name}` takes it away."
+            free = f"`tidegate cancel {name}{_where(namespace)}` takes it away."
             raise CommandError(f"There is a job/{name} already. Choose another --name; {free}") from None
         raise
     return made
@@ -102,12 +102,12 @@ async def _put_in_line(client: Client, namespace: str, body: Json, told: argpars
             try:
                 return await _attend(client, namespace, name, interrupted, several=told.pods > 1)
             except (asyncio.CancelledError, KeyboardInterrupt):  # The second Ctrl-C, wherever it was heard.
-                print(f"\njob/{name} may go on; `tidegate cancel {name}` ends it.", file=sys.stderr)
+                print(f"\njob/{name} may go on; {_ends_it(namespace, name)}.", file=sys.stderr)
                 raise
     made = await _make(client, namespace, body)
     name = str(made["metadata"]["name"])
     if told.output == "table":
-        where = "" if namespace == "default" else f" -n {namespace}"
+        where = _where(namespace)
         print(f"job/{name} is in line. See `tidegate logs -f {name}{where}`, `tidegate why {name}{where}`.")
     else:
         print(document(made, told.output))
@@ -130,7 +130,7 @@ async def _attend(client: Client, namespace: str, name: str, interrupted: asynci
                 followed.changed.clear()
                 streams.follow(followed.pods)
                 line.say(followed.standing, runs=streams.begun)
-                await first(followed.changed.wait(), interrupted.wait(), streams.unheard.wait())
+                await first(followed.changes(), interrupted.wait(), streams.unheard.wait())
         if interrupted.is_set() and followed.outcome is None:
             streams.stop()
             return await _cancel(client, namespace, name)
@@ -150,7 +150,7 @@ async def _cancel(client: Client, namespace: str, name: str) -> int:
     try:
         await client.delete(JOBS, name, namespace)
     except OSError:
-        later = f"`tidegate cancel {name}` ends it once the server answers."
+        later = f"{_ends_it(namespace, name)} once the server answers."
         raise CommandError(f"The server does not answer, so job/{name} is not cancelled. {later}") from None
     print(f"job/{name} is cancelled.", file=sys.stderr)
     return _INTERRUPTED
@@ -163,8 +163,17 @@ async def _unheard(client: Client, namespace: str, name: str, error: UnheardErro
         if not is_over:
             await _cancel(client, namespace, name)
         raise BrokenPipeError
-    goes_on = "" if is_over else f" It goes on; `tidegate cancel {name}` ends it."
-    raise CommandError(f"What job/{name} says cannot be written: {error}.{goes_on} See `tidegate logs {name}`.")
+    goes_on = "" if is_over else f" It goes on; {_ends_it(namespace, name)}."
+    see = f"See `tidegate logs {name}{_where(namespace)}`."
+    raise CommandError(f"What job/{name} says cannot be written: {error}.{goes_on} {see}")
+
+
+def _where(namespace: str) -> str:
+    return "" if namespace == "default" else f" -n {namespace}"
+
+
+def _ends_it(namespace: str, name: str) -> str:
+    return f"`tidegate cancel {name}{_where(namespace)}` ends it"
 
 
 def _exit_status(followed: Following, name: str) -> int:

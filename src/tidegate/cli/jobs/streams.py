@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import os
 import sys
@@ -52,8 +51,7 @@ class Streams:
         for pod in pods:
             name = str(pod["metadata"]["name"])
             if name not in self._tasks and (pod.get("status") or {}).get("phase") in _BEGUN:
-                query = self._query | {"container": _main_container(pod)}
-                self._tasks[name] = task = asyncio.create_task(self._stream(name, query, self._writer(name)))
+                self._tasks[name] = task = asyncio.create_task(self._stream(pod, self._writer(name)))
                 task.add_done_callback(self._check_heard)
 
     def _check_heard(self, task: asyncio.Task[None]) -> None:
@@ -83,27 +81,39 @@ class Streams:
             prefix = (f"\033[{colour}m[{name}]\033[0m " if self._colour else f"[{name}] ").encode()
         return lambda line: prefix + line + b"\n"
 
-    async def _stream(self, pod: str, query: dict[str, str], shown: Callable[[bytes], bytes]) -> None:
+    async def _stream(self, begun: Json, shown: Callable[[bytes], bytes]) -> None:
         """To its end. Where it breaks off though there is more to come, it goes on where it was, if that can be told:
         what was said is counted from the beginning."""
-        said, goes_on = Said(shown), "follow" in query and "tailLines" not in query
-        for tries in itertools.count():
+        pod, query = str(begun["metadata"]["name"]), self._query | {"container": _main_container(begun)}
+        said, goes_on, tries = Said(shown), "follow" in query and "tailLines" not in query, 0
+        while True:
             try:
                 await self._listen(pod, query, said)
-                break
+                if not goes_on or await self._has_ended(begun):
+                    break
+                tries = 0
             except OSError as broken:
                 if not goes_on:
                     self._is_cut(f"The log of pod {pod} broke off: {broken}")
                     break
-                self._waiting()
+                self.waiting()
             except StatusError as refused:
                 if refused.code == 404:  # A pod that goes while it speaks has said what it had to say.
                     break
-                if refused.code < 500 or not goes_on or tries >= _TRIES:
+                tries += 1
+                if refused.code < 500 or not goes_on or tries > _TRIES:
                     self._is_cut(f"The log of pod {pod} cannot be read: {refused.message}")
                     break
             await asyncio.sleep(_AGAIN_S)
         said.end()
+
+    async def _has_ended(self, begun: Json) -> bool:
+        """Whether what was followed has ended with its log. A log also ends when the node's agent does, while the
+        pod goes on; the next agent has all that is said meanwhile."""
+        from tidegate.kube.resources import PODS
+
+        now = await self._client.get(PODS, str(begun["metadata"]["name"]), self._namespace)
+        return "running" not in _main_state(now).get("state", {}) or _restarts(now) != _restarts(begun)
 
     async def _listen(self, pod: str, query: dict[str, str], said: Said) -> None:
         path = f"/api/v1/namespaces/{self._namespace}/pods/{pod}/log"
@@ -117,7 +127,7 @@ class Streams:
         self.is_whole = False
         print(f"tidegate: {why.rstrip('.')}.", file=sys.stderr)
 
-    def _waiting(self) -> None:
+    def waiting(self) -> None:
         """Told once, however many pods speak."""
         if not self._is_waiting:
             self._is_waiting = True
@@ -154,6 +164,15 @@ def _main_container(pod: Json) -> str:
     """The one that kubectl would show, too: as it is marked, else the first."""
     marked = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
     return str(marked or pod["spec"]["containers"][0]["name"])
+
+
+def _main_state(pod: Json) -> Json:
+    name, known = _main_container(pod), (pod.get("status") or {}).get("containerStatuses") or ()
+    return next((each for each in known if each["name"] == name), {})
+
+
+def _restarts(pod: Json) -> int:
+    return int(_main_state(pod).get("restartCount") or 0)
 
 
 def _write(text: bytes) -> None:

@@ -35,7 +35,7 @@ def _run(told: argparse.Namespace) -> int:
         from tidegate.cli.jobs.found import find_workload
         from tidegate.cli.views.estimate import estimate
 
-        workload = await find_workload(client, namespace, told.name)
+        workload = await find_workload(client, namespace, told.name, looked_at=True)
         if not _waits_to_start(workload):
             return workload, None, await _warning(client, workload)
         return workload, await estimate(client, namespace, workload["metadata"]["name"]), ""

@@ -1,7 +1,8 @@
 """The pods of a QueueJob: which are to be made and which to go, and how far the job is. Pure.
 
 Every task spec has as many indexes as replicas. An index is done once a pod of it ended well; a pod that failed stays,
-as the record of a failure, and another attempt takes its index. Names tell index and attempt, so that whoever starts
+as the record of a failure, and another attempt takes its index. One that was told to go has neither failed nor ended
+well, however it ends: its index is free again once it is gone. Names tell index and attempt, so that whoever starts
 anew makes the same pods, and none twice. Pods that ended may be deleted by anybody: which are done is in the status,
 and how often one failed is told by the attempt that came after it.
 """
@@ -13,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from tidegate.controller.applications.form import Flavors, allowance
 from tidegate.model.indexes import format_indexes, parse_indexes
 from tidegate.model.kinds.queue_job import JobTask, JobTaskStatus, QueueJob, QueueJobPhase, QueueJobStatus
@@ -23,6 +26,7 @@ from tidegate.workloads import FLAVOR, POD_SET, QUEUE, WORKLOAD, Allowance, pod_
 INDEX = "tidegate.dev/task-index"
 """Annotation of a QueueJob's pod: which of its task spec's pods it is."""
 Json = dict[str, Any]
+OVER = (QueueJobPhase.SUCCEEDED, QueueJobPhase.FAILED)
 _AGAIN = re.compile(r"-r([0-9]+)$")
 """How the name of every attempt but the first ends; names of first ones end in their index."""
 
@@ -52,7 +56,7 @@ def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flav
         mine = [pod for pod in pods if pod_facts(pod).pod_set == pod_set.name]
         live = [pod for pod in mine if pod_facts(pod).present]
         before = next((each for each in job.status.task_specs if each.name == pod_set.name), None)
-        taken = {_index(pod) for pod in live} | _done(before, mine)
+        taken = {_index(pod) for pod in mine if pod_facts(pod).present or pod_facts(pod).going} | _done(before, mine)
         free = [index for index in range(_replicas(job, pod_set.name)) if index not in taken]
         for flavor in sorted({*pod_set.granted, *pod_set.present}):
             granted = pod_set.granted.get(flavor, 0)
@@ -73,6 +77,8 @@ def to_do(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json], flavors: Flav
 def job_status(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json]) -> QueueJobStatus:
     """How far it is, as its pods tell; what has been counted once stays counted. Its Workload is told first: whoever
     was killed after that leaves it to that to say how many ended well, should their pods be gone by now."""
+    if job.status.phase in OVER:
+        return job.status
     before = {each.name: each for each in job.status.task_specs}
     ended = {each.name: each.ended for each in seen.pod_sets}
     tasks = tuple(_task(task, before.get(task.name), pods, ended.get(task.name, 0)) for task in job.spec.task_specs)
@@ -80,15 +86,16 @@ def job_status(job: QueueJob, seen: SeenWorkload, pods: Sequence[Json]) -> Queue
     succeeded = sum(task.succeeded for task in tasks)
     running = sum(task.running for task in tasks)
     phase, said = QueueJobPhase.PENDING, ""
-    if job.status.phase in (QueueJobPhase.SUCCEEDED, QueueJobPhase.FAILED):
-        phase, said = job.status.phase, job.status.message
-    elif failed > job.spec.backoff_limit:
+    if failed > job.spec.backoff_limit:
         phase = QueueJobPhase.FAILED
-        said = f"{failed} pods failed, more than backoffLimit ({job.spec.backoff_limit}) allows"
+        pods_failed = "1 pod failed" if failed == 1 else f"{failed} pods failed"
+        said = f"{pods_failed}, more than backoffLimit ({job.spec.backoff_limit}) allows"
     elif succeeded >= sum(task.replicas for task in job.spec.task_specs):
         phase = QueueJobPhase.SUCCEEDED
     elif running:
         phase = QueueJobPhase.RUNNING
+    if phase in OVER:  # Whatever still runs of it is told to go, and nothing is told of it after that.
+        running, tasks = 0, tuple(replace(task, pending=0, running=0) for task in tasks)
     return QueueJobStatus(
         phase=phase,
         workload=seen.name.partition("/")[2],
@@ -126,7 +133,7 @@ def _failures(pods: Sequence[Json]) -> int:
     """How many failed, those that were deleted since included: each attempt was made because the one before it had."""
     tried: dict[int, int] = {}
     for pod in pods:
-        is_failed = (pod.get("status") or {}).get("phase") == "Failed"
+        is_failed = (pod.get("status") or {}).get("phase") == "Failed" and not pod_facts(pod).going
         tried[_index(pod)] = max(_attempt(pod) + is_failed, tried.get(_index(pod), 0))
     return sum(tried.values())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tidegate.controller.applications.deleting import delete_pod
 from tidegate.controller.applications.form import Flavors
-from tidegate.controller.applications.pods_of_job import job_status, to_do
+from tidegate.controller.applications.pods_of_job import OVER, job_status, to_do
 from tidegate.controller.applications.reading import read_again
 from tidegate.controller.kinds import QUEUE_JOBS
 from tidegate.controller.watch.cache import Cache
@@ -15,10 +15,7 @@ from tidegate.kube.resources import PODS
 from tidegate.kube.wire import Object
 from tidegate.model.codec import encode, read
 from tidegate.model.kinds import QueueJob, Workload
-from tidegate.model.kinds.queue_job import QueueJobPhase
 from tidegate.scheduler import Workload as SeenWorkload
-
-_OVER = (QueueJobPhase.SUCCEEDED, QueueJobPhase.FAILED)
 
 
 class QueueJobs:
@@ -51,7 +48,7 @@ class QueueJobs:
             followed.latest.wrote(
                 await self._client.update(QUEUE_JOBS, {**obj, "status": content}, subresource="status")
             )
-        if status.phase in _OVER:
+        if status.phase in OVER:
             await self._delete([pod for pod in pods if _is_live(pod)])
             return
         work = to_do(job, seen, pods, flavors)

@@ -142,12 +142,12 @@ class Quotas:
         theirs = made_by_people(quotas, queues)
         if await self._from_quotas(namespace, queues, theirs):
             return  # What comes of it is heard, and looked at again.
-        limited = [] if theirs else [queue for queue in queues if _limits(queue)]
+        together = limits_together([_limits(queue) for queue in queues])
+        limited = [queue for queue in queues if _limits(queue)] if together and not theirs else []
         kept = {_quota_name(queue) for queue in limited}
         for quota in quotas:
             if quota not in theirs and quota["metadata"]["name"] not in kept:
                 await self._remove(quota, namespace)
-        together = limits_together([_limits(queue) for queue in queues])
         for queue in limited:
             await self._to_quota(queue, together, quotas)
 

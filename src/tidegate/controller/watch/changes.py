@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from tidegate.controller.kinds import Key, key_of
+from tidegate.controller.namespaces import MANAGED
 from tidegate.controller.seen.config import config_differs
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.wire import Object
@@ -43,6 +44,7 @@ class Changes:
         cache.resource_quotas.on_change(self._quota)
         cache.priority_classes.on_change(lambda old, new: self.mark(map(key_of, list(cache.workloads.all()))))
         cache.queues.on_change(lambda old, new: self._queue(cache, old, new))
+        cache.namespaces.on_change(lambda old, new: self._namespace(cache, old, new))
         for informer in (cache.limit_ranges, cache.runtime_classes):
             informer.on_change(lambda old, new: self._defaults(cache, old or new))
 
@@ -146,20 +148,30 @@ class Changes:
 
     def _defaults(self, cache: Cache, changed: Object | None) -> None:
         """Pods are given something else from now on, and so their applications ask for something else."""
-        namespace = None if changed is None else changed["metadata"].get("namespace")
+        self._applications_in(cache, None if changed is None else changed["metadata"].get("namespace"))
+
+    def _queue(self, cache: Cache, old: Object | None, new: Object | None) -> None:
+        """A new door: whoever stood before a namespace without one is to be looked at again."""
+        if old is None and new is not None:
+            self._everybody_in(cache, str(new["metadata"]["namespace"]))
+
+    def _namespace(self, cache: Cache, old: Object | None, new: Object | None) -> None:
+        """One that comes under Tidegate, or leaves it, with whoever is there."""
+        if old is not None and new is not None and _managed(old) != _managed(new):
+            self._everybody_in(cache, str(new["metadata"]["name"]))
+
+    def _everybody_in(self, cache: Cache, namespace: str) -> None:
+        self._applications_in(cache, namespace)
+        for pod in cache.pods.all():
+            self._pod(None, pod)
+        self._wake.set()
+
+    def _applications_in(self, cache: Cache, namespace: str | None) -> None:
         for followed in list(cache.applications.values()):
             for obj in followed.latest.all():
                 if namespace is None or obj["metadata"]["namespace"] == namespace:
                     self.add(obj)
 
-    def _queue(self, cache: Cache, old: Object | None, new: Object | None) -> None:
-        """A new door: whoever stood before a namespace without one is to be looked at again."""
-        if old is None and new is not None:
-            namespace = new["metadata"]["namespace"]
-            for followed in list(cache.applications.values()):
-                for obj in followed.latest.all():
-                    if obj["metadata"]["namespace"] == namespace:
-                        self.add(obj)
-            for pod in cache.pods.all():
-                self._pod(None, pod)
-            self._wake.set()
+
+def _managed(namespace: Object) -> str | None:
+    return (namespace["metadata"].get("labels") or {}).get(MANAGED)

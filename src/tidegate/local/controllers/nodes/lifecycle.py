@@ -61,7 +61,17 @@ class NodeLifecycleController:
             for node in list(self._nodes.all()):
                 if now - self._heard.get(node.metadata.name, now) > self._grace:
                     await self._silence(node, now)
+            before = self._clock()
             await asyncio.sleep(self._period_s)
+            now = self._clock()
+            self._woke(now, now - before)
+
+    def _woke(self, now: datetime, slept: timedelta) -> None:
+        """Whoever slept for longer than he meant to, with the machine or because it was stopped, has not heard anybody
+        meanwhile: that says nothing of nodes, which may have slept, too. They get the time to speak."""
+        missed = slept - timedelta(seconds=self._period_s)
+        if missed > timedelta(0):
+            self._heard = {name: min(heard + missed, now) for name, heard in self._heard.items()}
 
     def _lease_changed(self, old: Lease | None, new: Lease | None) -> None:
         if new is not None and (old is None or old.spec.renew_time != new.spec.renew_time):

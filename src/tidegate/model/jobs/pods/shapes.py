@@ -234,6 +234,14 @@ def _with_annotations(shapes: list[PodSetShape], obj: Obj) -> Iterator[PodSetSha
     for shape in shapes:
         floor = _stated(annotations, MIN_COUNT, shape)
         ceiling = _stated(annotations, MAX_COUNT, shape)
+        if ceiling is not None:
+            if floor is not None and floor > ceiling:
+                said = (
+                    f"{ceiling} is less than the {floor} that it starts with; make {MIN_COUNT} smaller, or this larger"
+                )
+                raise JobError(("metadata", "annotations", MAX_COUNT), said)
+            if floor is None and shape.floor > ceiling:
+                floor = ceiling  # Who never wants more than that starts with it.
         if floor is not None and floor > shape.count:
             floor = shape.count
         yield replace(
