@@ -92,7 +92,7 @@ def test_who_never_starts_is_named_and_makes_no_run_longer(tmp_path: Path) -> No
     assert "10s simulated" in shown
     assert shown.splitlines()[4].split()[-3:] == ["cpu", "50", "%"]
     assert "  4 never started:\n    ann/job000002  ExceedsQuota: a pod is larger than any node" in shown
-    assert shown.splitlines()[-3] == "    and 1 others"
+    assert shown.splitlines()[-3] == "    and 1 more"
 
 
 def test_one_malformed_file_among_good_ones_is_exit_2_and_nothing_is_played(tmp_path: Path) -> None:

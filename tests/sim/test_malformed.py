@@ -196,7 +196,9 @@ def test_a_text_that_unfolds_without_end_is_refused(tmp_path: Path, capsys: pyte
     assert (status, "too much" in said) == (2, True)
 
 
-@pytest.mark.parametrize("arguments", [[], ["--trace", "x.csv"], ["--capacity", "cpu=1", "x.yaml"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["--trace", "x.csv"], ["--capacity", "cpu=1", "x.yaml"], ["--plot", "x.png", "x.yaml"]]
+)
 def test_wrong_usage_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", *arguments]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -40,30 +40,26 @@ def known_policies(failed: Failed = _refuse) -> Policies:
 
 def policies_at_work() -> Policies:
     """As an operator uses them: one that fails is logged, and is in nobody's way but its own ClusterQueues'."""
-    told: set[str] = set()
-
-    def failed(error: PolicyError) -> None:
-        if str(error) not in told:
-            told.add(str(error))
-            _log.error("%s", error)
-
-    return known_policies(failed)
+    return known_policies(lambda error: _log.error("%s", error))
 
 
 class Registered:
-    """A policy of a package. Whom it cannot answer for comes after all others, by share."""
+    """A policy of a package. Whom it cannot answer for comes last, by share; that it cannot is told once."""
 
     def __init__(self, point: EntryPoint, policy: Policy, failed: Failed) -> None:
         self._point = point
         self._policy = policy
         self._failed = failed
+        self._was_told = False
 
     def order(self, candidate: Candidate, /) -> tuple[bool, Any]:
         try:
             return False, self._policy.order(candidate)
         except Exception as error:
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
-            self._failed(PolicyError(f"{_named(self._point)} does not answer ({said}). {_REMEDY}"))
+            if not self._was_told:
+                self._was_told = True
+                said = f"{type(error).__name__}: {error}".rstrip(": ")
+                self._failed(PolicyError(f"{_named(self._point)} does not answer ({said}). {_REMEDY}"))
             return True, candidate.share
 
 

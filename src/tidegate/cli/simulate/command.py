@@ -50,6 +50,8 @@ def _simulate(told: argparse.Namespace, policies: Policies) -> int:
 
 
 def _misuse(told: argparse.Namespace, policies: Policies) -> str | None:
+    if told.plot is not None and told.plot.suffix.lower() not in ("", ".svg"):
+        return f"--plot draws SVG, and {told.plot.name} says something else. Name a file that ends in .svg."
     if told.runs is not None and not told.from_cluster:
         return "--runs is for --from-cluster. Scenario files say themselves how long pods run."
     if told.from_cluster and told.capacity is not None:

@@ -66,7 +66,7 @@ def never_started(result: Result) -> list[str]:
     if not reasons:
         return []
     rows = [(name, f"{one.reason}: {message(one)}") for name, one in list(reasons.items())[:_MOST_NAMED]]
-    others = [f"{_MARGIN * 2}and {len(reasons) - len(rows)} others"] if len(reasons) > len(rows) else []
+    others = [f"{_MARGIN * 2}and {len(reasons) - len(rows)} more"] if len(reasons) > len(rows) else []
     return ["", f"{_MARGIN}{len(reasons)} never started:", *(_MARGIN + line for line in columns(rows)), *others]
 
 
