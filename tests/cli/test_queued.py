@@ -83,6 +83,21 @@ def test_what_is_said_while_half_of_the_machine_is_away_comes_when_it_is_back(tm
         assert log_err == b"tidegate: The server does not answer; waiting for it.\n"
 
 
+def test_pods_that_an_agent_left_which_was_killed_go_with_the_machine(tmp_path: Path) -> None:
+    """`down` said that it had stopped the control plane, or that nothing was running, and they ran on for ever."""
+    folder = str(tmp_path / "state")
+    assert tidegate("up", "--data-dir", folder).returncode == 0
+    lives = tmp_path / "lives"
+    os.mkfifo(lives)
+    command = ["run", "--kubeconfig", f"{folder}/kubeconfig", "--cpu", "10m", "--detach", "--", "sh", "-c"]
+    assert tidegate(*command, f"exec sleep 1000 > {lives}").returncode == 0
+    with lives.open("rb") as held:  # Its other end is open for as long as the pod lives.
+        os.kill(int(Path(folder, "agent", "agent.lock").read_text()), signal.SIGKILL)
+        assert tidegate("down", "--data-dir", folder).stdout == "Stopped pods and control-plane.\n"
+        assert held.read() == b""
+    assert tidegate("down", "--data-dir", folder).stdout == "Nothing was running.\n"
+
+
 def _speaking(*arguments: str) -> subprocess.Popen[bytes]:
     """A command that follows a job which has said `one`."""
     command = [sys.executable, "-m", "tidegate.cli.main", *arguments]

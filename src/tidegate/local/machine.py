@@ -6,6 +6,7 @@ for as long as it lives, so there is never a second one, and no stale file that 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.local.agent.work.left import stop_left
 from tidegate.local.lock import holder_of
 
 _PAUSE_S = 0.02
@@ -125,17 +127,25 @@ class Machine:
             time.sleep(_PAUSE_S)
 
     def down(self, *, wait_s: float = _STOP_S) -> list[str]:
-        """Stops the agent with its pods, then the control plane; which roles were running."""
-        stopped = []
-        for role in ("agent", "control-plane"):
-            pid = self.running(role)
-            if pid:
-                # One that died while it began may have left a child that still holds its lock, for a moment.
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGTERM)
-                self._await_end(role, pid, wait_s)
-                stopped.append(role)
-        return stopped
+        """Stops the agent with its pods, then the control plane; what was running of these. Pods that were left by an
+        agent which was killed are stopped without one."""
+        stopped = {
+            "agent": self._end("agent", wait_s),
+            "pods": asyncio.run(stop_left(self.data_dir / "agent" / "pods", wait_s=wait_s)),
+            "control-plane": self._end("control-plane", wait_s),
+        }
+        return [role for role, was_running in stopped.items() if was_running]
+
+    def _end(self, role: str, wait_s: float) -> bool:
+        """Whether it was running."""
+        pid = self.running(role)
+        if not pid:
+            return False
+        # One that died while it began may have left a child that still holds its lock, for a moment.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+        self._await_end(role, pid, wait_s)
+        return True
 
     def _await_end(self, role: str, pid: int, wait_s: float) -> None:
         deadline = time.monotonic() + wait_s
