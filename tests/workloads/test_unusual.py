@@ -190,3 +190,25 @@ def test_components_name_their_pods_by_items_of_lists() -> None:
         sets[0]["path"] = path
         with pytest.raises(JobError, match=said):
             asked(wrapper)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("schedulingGates", 7, 'spec.schedulingGates: "7" is not a list'),
+        ("schedulingGates", ["mine"], 'spec.schedulingGates[0]: "mine" is not a mapping'),
+        ("tolerations", {"key": "a"}, "is not a list"),
+        ("nodeSelector", ["a"], "is not a mapping"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["RayCluster", "DaskCluster"])
+def test_what_a_server_did_not_check_in_pods_is_named(kind: str, field: str, value: Json, said: str) -> None:
+    """Operators whose kinds keep unknown fields take anything in a pod: it was a fault of ours, not of the object."""
+    obj = sample(kind)
+    place = obj["spec"]["worker"] if kind == "DaskCluster" else obj["spec"]["workerGroupSpecs"][0]["template"]
+    place["spec"][field] = value
+    entry = builtin().of(obj)
+    allowed = Allowance(count=0, flavor="f", node_labels={"a": "b"}, tolerations=({"key": "x"},))
+    with pytest.raises(JobError) as caught:
+        start(entry, obj, "w", {each.name: allowed for each in describe(entry, obj).spec.pod_sets})
+    assert said in str(caught.value)

@@ -55,7 +55,7 @@ def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
 def _in_fields(pod: Obj, path: Path, own: Resources) -> tuple[Resources, Resources]:
     """What the pod takes, and its containers alone, where fields of the role say what stands beside Spark's own."""
     gpu = mapping(pod.get("gpu"), (*path, "gpu"))
-    gpus = amounts({gpu["name"]: gpu.get("quantity", 0)}, (*path, "gpu")) if gpu.get("name") else NOTHING
+    gpus = amounts({str(gpu["name"]): gpu.get("quantity", 0)}, (*path, "gpu")) if gpu.get("name") else NOTHING
     containers = own.upper(gpus) + container_requests(pod, path, "sidecars")
     return pod_requests({"initContainers": pod.get("initContainers")}, path, beside=containers), containers
 
