@@ -90,6 +90,45 @@ def cases(kind: str) -> list[tuple[Steps, Json]]:
     return [(steps, value) for steps, inner in fields(schema) for value in wrong_values(inner)]
 
 
+FREE = {("TaskObject", "data")}
+"""Maps whose keys are the user's own."""
+
+
+def maps(schema: Json, at: Steps = ()) -> Iterator[Steps]:
+    """Every map in a schema whose keys are not named there."""
+    for steps, inner in fields(schema, at):
+        if isinstance(inner.get("additionalProperties"), dict):
+            yield steps
+
+
+def with_odd_name(kind: str, steps: Steps) -> Json:
+    """The kind's good manifest, with a key there that is nobody's name."""
+    made = with_value(good(kind), (*steps, "cpu"), None)
+    there = made
+    for step in steps:
+        there = there[step]
+    schema = next(each for found, each in fields(schema_of(KINDS[kind])) if found == steps)["additionalProperties"]
+    there.clear()
+    there["Odd Name!"] = {"nominalQuota": 1} if "properties" in schema else "1"
+    return made
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_names_that_nothing_can_have_are_refused(installed: Cluster, kind: str) -> None:
+    """A quota of a resource, or a label to look for, called "Odd Name!": they were taken, and never met by anything."""
+    for steps in maps(schema_of(KINDS[kind])):
+        if (kind, *steps) in FREE:
+            continue
+        sent_in = sent(with_odd_name(kind, steps))
+        with pytest.raises(ManifestError) as caught:
+            decode(sent_in)
+        assert any(str(problem).startswith(spelled(steps)) for problem in caught.value.problems)
+        reply = installed.http("POST", f"{collection(kind)}?dryRun=All", sent_in)
+        told = [cause["field"] for cause in (reply.json.get("details") or {}).get("causes") or ()]
+        assert reply.status == 422, (steps, reply.json)
+        assert any(field.startswith(spelled(steps)) for field in told), (steps, told)
+
+
 @pytest.mark.parametrize("kind", GOOD)
 def test_the_codec_names_every_field_that_is_wrong(kind: str) -> None:
     unnamed = []

@@ -85,7 +85,7 @@ def group_of(entry: JobKind, name: str, pods: Sequence[Obj]) -> tuple[Workload, 
     sets: dict[str, PodSet] = {}
     members: dict[str, str] = {}
     for pod in sorted(pods, key=lambda each: str(each["metadata"]["name"])):
-        one = _pod_set(podsets(entry, restored(pod))[0], restored(pod))
+        one = _pod_set(podsets(entry, restored(pod))[0])
         asker = _Asker(tuple(one.requests.quantities().items()), tuple(sorted(one.node_selector.items())))
         known = sets.get(asker.name)
         count = 1 if known is None else known.count + 1
@@ -164,7 +164,7 @@ def _pod(shape: PodSetShape, obj: Obj) -> Mapping[str, Any]:
     """The pod spec of a set, or what stands for it; empty where it is in another object."""
     if shape.place is None:
         return {}
-    there = peek(obj, shape.place.pod)
+    there = peek(obj, shape.place.template or shape.place.pod)
     return there if isinstance(there, Mapping) else {}
 
 
@@ -194,7 +194,7 @@ def _pod_sets(entry: JobKind, obj: Obj, shapes: Sequence[PodSetShape]) -> tuple[
     here = is_run_here(entry)
     # Pods that are let go one by one can be as many as were granted, each on the nodes of its own flavor.
     one_by_one = here or is_gated(entry)
-    sets = [_pod_set(shape, obj, elastic=one_by_one, mixes=one_by_one and shape.mixes) for shape in _counted(shapes)]
+    sets = [_pod_set(shape, elastic=one_by_one, mixes=one_by_one and shape.mixes) for shape in _counted(shapes)]
     # A floor over all sets together is reached by raising theirs, one after the other.
     stated = peek(obj, ("spec", "schedulingSpec", "minAvailable")) if here else None
     lacking = (stated if isinstance(stated, int) else 0) - sum(each.floor for each in sets)
@@ -226,13 +226,12 @@ def _sum(one: PodSetShape, other: PodSetShape) -> PodSetShape:
     )
 
 
-def _pod_set(shape: PodSetShape, obj: Obj, *, elastic: bool = False, mixes: bool = False) -> PodSet:
+def _pod_set(shape: PodSetShape, *, elastic: bool = False, mixes: bool = False) -> PodSet:
     elastic = elastic or shape.resize is not None
     count = min(shape.count, MOST_PODS)
     # A set whose count cannot be lowered would run whole whatever was granted: it is a gang of all.
     floor = min(shape.floor, count) if elastic else count
     ceiling = shape.ceiling if shape.ceiling is not None and shape.ceiling <= MOST_PODS else None
-    selector = _pod(shape, obj).get("nodeSelector") or {}
     return PodSet(
         name=shape.name,
         count=count,
@@ -241,5 +240,5 @@ def _pod_set(shape: PodSetShape, obj: Obj, *, elastic: bool = False, mixes: bool
         step=shape.step,
         requests=shape.requests,
         mixes=mixes,
-        node_selector={str(key): str(value) for key, value in selector.items()},
+        node_selector=shape.node_selector,
     )

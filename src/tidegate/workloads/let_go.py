@@ -20,6 +20,7 @@ from tidegate.model.jobs import (
     is_suspended,
     peek,
     podsets,
+    sequence,
 )
 from tidegate.workloads.changes import restored
 from tidegate.workloads.names import FLAVOR, GRANTED, QUEUE, WORKLOAD
@@ -97,7 +98,7 @@ def _written(obj: Obj, own: Obj, shape: PodSetShape, place: PodPlace) -> Written
 
     marks = inside(obj, place.annotations)
     labels, had = more("nodeSelector", {})
-    tolerations, tolerated = more("tolerations", ())
+    tolerations, tolerated = (sequence(each, (*place.pod, "tolerations")) for each in more("tolerations", ()))
     return Written(
         flavor=_flavor(obj, shape),
         queue=str(marks.get(QUEUE) or ""),

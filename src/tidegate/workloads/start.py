@@ -16,11 +16,13 @@ from tidegate.model.jobs import (
     PodSetShape,
     builtin,
     is_suspended,
+    mapping,
     peek,
     podsets,
     sequence,
     with_suspend,
 )
+from tidegate.model.problems import Path
 from tidegate.workloads.changes import Draft, noted_as, restored
 from tidegate.workloads.names import FLAVOR, GATE, GRANTED, POD_SET, QUEUE, WORKLOAD
 
@@ -122,7 +124,7 @@ def behind_gate(draft: Draft, shape: PodSetShape, marks: dict[str, str]) -> dict
 
 
 def _gate(draft: Draft, place: PodPlace) -> None:
-    gates = list(peek(draft.obj, (*place.pod, "schedulingGates")) or [])
+    gates = _listed(draft.obj, (*place.pod, "schedulingGates"))
     if not any(gate.get("name") == GATE for gate in gates):
         draft.write((*place.pod, "schedulingGates"), [*gates, {"name": GATE}])
 
@@ -144,8 +146,8 @@ def _let_go(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
         draft.write(place.absent, place.content)
     pod = peek(draft.obj, place.pod)
     if isinstance(pod, Mapping):
-        _place_pods(draft, place, pod, allowance)
-        gates = pod.get("schedulingGates") or []
+        _place_pods(draft, place, allowance)
+        gates = _listed(draft.obj, (*place.pod, "schedulingGates"))
         if place.is_object and (left := [gate for gate in gates if gate.get("name") != GATE]) != gates:
             draft.write((*place.pod, "schedulingGates"), left)
 
@@ -173,9 +175,14 @@ def _mark(draft: Draft, shape: PodSetShape, marks: Mapping[str, str], notes: dic
         draft.merge(shape.place.for_grant.annotations, marks)
 
 
-def _place_pods(draft: Draft, place: PodPlace, pod: Mapping[str, Any], allowance: Allowance) -> None:
+def _listed(obj: Obj, path: Path) -> list[Obj]:
+    """The items of a list of a pod; JobError where it is something else, which not every server refuses."""
+    return [mapping(each, (*path, index)) for index, each in enumerate(sequence(peek(obj, path), path))]
+
+
+def _place_pods(draft: Draft, place: PodPlace, allowance: Allowance) -> None:
     draft.merge((*place.pod, "nodeSelector"), allowance.node_labels)
-    there = list(pod.get("tolerations") or [])
+    there = _listed(draft.obj, (*place.pod, "tolerations"))
     more = [dict(each) for each in allowance.tolerations if each not in there]
     if more:
         draft.write((*place.pod, "tolerations"), [*there, *more])

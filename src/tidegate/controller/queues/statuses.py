@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from tidegate.controller.doors.tree import what_is_wrong
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES, Key, key_of
 from tidegate.controller.queues.quotas import linked
 from tidegate.controller.seen.workloads import ANY_FLAVOR
-from tidegate.controller.told.queues import active, guaranteed, queue_status
+from tidegate.controller.told.queues import Slips, active, guaranteed, queue_status
 from tidegate.controller.watch.cache import Cache
 from tidegate.controller.writing import with_status
 from tidegate.kube.client import Client, StatusError
@@ -21,7 +22,7 @@ from tidegate.kube.wire import Object, Resource
 from tidegate.model.codec import encode_status, read
 from tidegate.model.kinds import ClusterQueue, Queue
 from tidegate.model.kinds.cluster_queue import QueueStatus, Stop
-from tidegate.model.kinds.shape import Condition
+from tidegate.model.kinds.shape import Condition, is_requestable
 from tidegate.model.problems import ManifestError
 from tidegate.scheduler import Plan
 
@@ -100,21 +101,31 @@ class QueueStatuses:
         says: list[Condition] = []
         if isinstance(queue, ClusterQueue):
             stopped, unknown = queue.spec.stop is not Stop.NONE, meta.name in plan.unknown_policies
-            flavors = self._undescribed(queue)
-            says.append(active(standing, stopped=stopped, unknown_policy=unknown, flavors=flavors))
+            says.append(active(standing, stopped=stopped, unknown_policy=unknown, slips=self._slips(obj, queue)))
             if standing is not None:
                 says.append(guaranteed(standing))
         else:
-            says.append(active(standing))
+            says.append(active(standing, slips=self._slips_of_door(queue)))
             says += linked(queue, self._cache, self._refused)
         status = queue_status(queue.status, standing, now, says)
         self._meant[resource.plural, key_of(obj)] = encode_status(status)
         return None if status == queue.status and obj.get("status") else status
 
-    def _undescribed(self, queue: ClusterQueue) -> list[str]:
-        """Flavors that it has quota of and that are nowhere: a slip, most likely. `default` needs no describing."""
+    def _slips(self, obj: Object, queue: ClusterQueue) -> Slips:
+        """Of a ClusterQueue. The flavor `default` needs no describing."""
         named = {each.flavor for each in queue.spec.quotas} - {ANY_FLAVOR}
-        return sorted(name for name in named if self._cache.flavors.get(name) is None)
+        return Slips(
+            circle=what_is_wrong(obj, self._cache.cluster_queues.get) or "",
+            flavors=sorted(name for name in named if self._cache.flavors.get(name) is None),
+            resources=_not_requestable(name for each in queue.spec.quotas for name in each.resources),
+        )
+
+    def _slips_of_door(self, queue: Queue) -> Slips:
+        limits, request = queue.spec.limits, queue.spec.request
+        return Slips(
+            resources=_not_requestable([*limits, *request]),
+            beyond=sorted(name for name in request if name in limits and request[name] > limits[name].nano),
+        )
 
     async def _send(self, resource: Resource[Object], obj: Object, status: QueueStatus) -> bool:
         """Whether it is so now, or nobody is there to say it of."""
@@ -127,3 +138,7 @@ class QueueStatuses:
             _log.debug("The status of %s may not have been written: %s", obj["metadata"]["name"], broken)
             return False
         return True
+
+
+def _not_requestable(names: Iterable[str]) -> list[str]:
+    return sorted({name for name in names if not is_requestable(name)})

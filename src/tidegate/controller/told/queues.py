@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from tidegate.controller.told.workloads import moment
 from tidegate.model.kinds.cluster_queue import QueueStatus
@@ -32,21 +33,44 @@ def queue_status(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slips:
+    """What a queue says that is most likely not meant."""
+
+    circle: str = ""
+    """That it is its own ancestor, and what to do."""
+    flavors: Sequence[str] = ()
+    """Those it has quota of and nobody describes."""
+    resources: Sequence[str] = ()
+    """Those that no pod can request."""
+    beyond: Sequence[str] = ()
+    """Resources of which it requests more than it may have."""
+
+
+NO_SLIPS = Slips()
+
+
 def active(
-    standing: Standing | None, *, stopped: bool = False, unknown_policy: bool = False, flavors: Sequence[str] = ()
+    standing: Standing | None, *, stopped: bool = False, unknown_policy: bool = False, slips: Slips = NO_SLIPS
 ) -> Condition:
-    """Whether it serves its workloads. `flavors`: those it has quota of and nobody describes."""
+    """Whether it serves its workloads, and what in it is likely to be a slip."""
     if standing is None:
-        return said("Active", False, "NotInTree", "its ClusterQueue, or one above, does not exist; create it")
+        text = slips.circle or "its ClusterQueue, or one above, does not exist; create it"
+        return said("Active", False, "NotInTree", text)
     if stopped:
         return said("Active", False, "Stopped", "it is held; set stop to None to open it")
     if unknown_policy:
         return said("Active", True, "UnknownPolicy", "nobody registered the policy it names; drf is used")
-    if flavors:
-        text = (
-            f"there is no ResourceFlavor {', '.join(flavors)}, so what it grants of it may run on any node; create it"
-        )
+    if slips.flavors:
+        named = ", ".join(slips.flavors)
+        text = f"there is no ResourceFlavor {named}, so what it grants of it may run on any node; create it"
         return said("Active", True, "UnknownFlavor", text)
+    if slips.resources:
+        text = f"no pod can request {', '.join(slips.resources)}; write e.g. cpu, or nvidia.com/gpu with its domain"
+        return said("Active", True, "UnknownResource", text)
+    if slips.beyond:
+        text = f"its request of {', '.join(slips.beyond)} is above its limits; raise limits or lower request"
+        return said("Active", True, "RequestAboveLimits", text)
     return said("Active", True, "Open", "")
 
 

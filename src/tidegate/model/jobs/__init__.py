@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tidegate.model.jobs.entry import JobKind, parse_kinds
 from tidegate.model.jobs.language.edit import inside, merge, peek, put, without
-from tidegate.model.jobs.language.paths import JobError, Obj, Scope, sequence
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope, mapping, sequence
 from tidegate.model.jobs.pods.places import Form, PodPlace
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests
 from tidegate.model.jobs.pods.shapes import MAX_COUNT, MIN_COUNT, PodSetShape, fit_name, podsets
@@ -53,6 +53,7 @@ __all__ = [
     "is_finished",
     "is_gated",
     "is_suspended",
+    "mapping",
     "max_run_seconds",
     "merge",
     "never_started",

@@ -58,12 +58,14 @@ class Extra(Shape, frozen=True, kw_only=True):
 
 
 class Replaced(Shape, frozen=True, kw_only=True):
-    """Resources the object states itself, in place of those of the first container."""
+    """Resources the object states itself, in place of those of one container."""
 
     when: Check | None = None
     """Only then."""
     path: JobPath
     """Where they are."""
+    container: Annotated[str, Meta(max_length=253)] = ""
+    """Whose. Without it, those of the first; where no container is called so, of none."""
 
 
 class PodSetRule(Shape, frozen=True, kw_only=True):

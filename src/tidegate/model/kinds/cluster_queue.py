@@ -26,6 +26,7 @@ from tidegate.model.kinds.shape import (
     Total,
     Weight,
     keyed,
+    names_resources,
 )
 from tidegate.model.quantity import Quantity
 from tidegate.model.ratio import Ratio
@@ -86,6 +87,8 @@ class ResourceQuota(Shape, frozen=True, kw_only=True):
 
 class FlavorQuotas(Shape, frozen=True, kw_only=True):
     """The quotas of one flavor."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (names_resources("resources", lambda self: self.resources),)
 
     flavor: ObjectName
     """The ResourceFlavor."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from tidegate.model.kinds.shape import AGE, LABEL_KEY, LABEL_KEY_OR_NONE, Definition, Kind, LabelValue, Rule, Shape
+from tidegate.model.kinds.shape import (
+    AGE,
+    LABEL_KEY_OR_NONE,
+    Definition,
+    Kind,
+    LabelValue,
+    Rule,
+    Shape,
+    names_labels,
+    names_resources,
+)
 from tidegate.model.ratio import Ratio
 
 
@@ -72,12 +81,8 @@ class ResourceFlavorSpec(Shape, frozen=True, kw_only=True):
     """Which nodes are of this flavor, and how far they are filled."""
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            f"!has(self.nodeLabels) || self.nodeLabels.all(key, key.matches('{LABEL_KEY}'))",
-            "no node can have such a label; write keys like gpu or example.com/pool",
-            lambda self: all(re.fullmatch(LABEL_KEY, key) for key in self.node_labels),
-            ".nodeLabels",
-        ),
+        names_labels("nodeLabels", "node", lambda self: self.node_labels),
+        names_resources("overcommit", lambda self: self.overcommit),
     )
 
     node_labels: Annotated[Mapping[str, LabelValue], Meta(max_length=32)] = {}

@@ -8,7 +8,17 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from tidegate.model.kinds.cluster_queue import QUEUE_COLUMNS, QueueStatus
-from tidegate.model.kinds.shape import AGE, Column, Definition, Kind, ObjectName, Shape, Weight
+from tidegate.model.kinds.shape import (
+    AGE,
+    Column,
+    Definition,
+    Kind,
+    ObjectName,
+    Rule,
+    Shape,
+    Weight,
+    names_resources,
+)
 from tidegate.model.quantity import Quantity
 from tidegate.model.resources import NOTHING, Resources
 
@@ -18,6 +28,11 @@ ROOT = "root"
 
 class QueueSpec(Shape, frozen=True, kw_only=True):
     """Where the door leads, and how much may pass."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        names_resources("limits", lambda self: self.limits),
+        names_resources("request", lambda self: self.request),
+    )
 
     cluster_queue: ObjectName = ROOT
     """The ClusterQueue it belongs to. `root` is made at installation and sized from the nodes."""

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from tidegate.model.kinds.shape import Rule, Shape
+from tidegate.model.kinds.shape import LABEL_KEY, LabelValue, Rule, Shape, names_labels
 
 
 class SelectorOperator(StrEnum):
@@ -35,11 +35,11 @@ class LabelRequirement(Shape, frozen=True, kw_only=True):
         ),
     )
 
-    key: Annotated[str, Meta(min_length=1, max_length=316)]
+    key: Annotated[str, Meta(min_length=1, max_length=316, pattern=LABEL_KEY)]
     """The label."""
     operator: SelectorOperator
     """How it is compared."""
-    values: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    values: Annotated[tuple[LabelValue, ...], Meta(max_length=64)] = ()
     """What it is compared with, for `In` and `NotIn`."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -58,7 +58,9 @@ class LabelRequirement(Shape, frozen=True, kw_only=True):
 class LabelSelector(Shape, frozen=True, kw_only=True):
     """Labels something has to have. All conditions must hold; the empty selector matches everything."""
 
-    match_labels: Annotated[Mapping[str, str], Meta(max_length=64)] = {}
+    rules: ClassVar[tuple[Rule, ...]] = (names_labels("matchLabels", "namespace", lambda self: self.match_labels),)
+
+    match_labels: Annotated[Mapping[str, LabelValue], Meta(max_length=64)] = {}
     """Labels with exactly these values."""
     match_expressions: Annotated[tuple[LabelRequirement, ...], Meta(max_length=64)] = ()
     """Further conditions."""

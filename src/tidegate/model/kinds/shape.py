@@ -7,7 +7,8 @@ says `minCount`: the renaming happens in the codec and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -31,12 +32,16 @@ DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
 LABEL_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 LABEL_KEY_OR_NONE = f"^({LABEL_KEY[1:-1]})?$"
+RESOURCE_NAME = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+OWN_RESOURCE = r"^(cpu|memory|storage|ephemeral-storage|pods|hugepages-[0-9]+[KMGTPE]i?)$"
+"""Kubernetes' own; every other has a domain before it."""
 WORD = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 
 SPELLING = {
     DNS_NAME: "a name; use lower-case letters, digits, dashes and dots, with a letter or digit at each end",
     DNS_LABEL: "a name; use lower-case letters, digits and dashes, with a letter or digit at each end",
     LABEL_VALUE: "a label's value; use letters, digits, dashes, underscores and dots, a letter or digit at each end",
+    LABEL_KEY: "a label's key; write it like gpu or example.com/pool",
     LABEL_KEY_OR_NONE: "a label's key; write it like gpu or example.com/pool",
     WORD: "a word; use letters and digits without spaces, and begin with a letter",
 }
@@ -95,6 +100,32 @@ class Rule:
     message: str
     holds: Callable[[Any], bool] | None = None
     field: str = ""
+
+
+def names_resources(field: str, given: Callable[[Any], Iterable[str]]) -> Rule:
+    """The keys of a map are spelled as names of resources are."""
+    return Rule(
+        f"!has(self.{field}) || self.{field}.all(name, name.matches('{RESOURCE_NAME}'))",
+        "no resource can have such a name; write names like cpu, memory, hugepages-2Mi or nvidia.com/gpu",
+        lambda self: all(re.fullmatch(RESOURCE_NAME, name) for name in given(self)),
+        f".{field}",
+    )
+
+
+def is_requestable(name: str) -> bool:
+    """Whether a pod can request it: Kubernetes refuses names without a domain that are not its own, such as `cpus`.
+    A Scenario has no pods, so that these are not refused everywhere."""
+    return "/" in name or re.fullmatch(OWN_RESOURCE, name) is not None
+
+
+def names_labels(field: str, of: str, given: Callable[[Any], Iterable[str]]) -> Rule:
+    """The keys of a map are those of labels. Others would be looked for in vain."""
+    return Rule(
+        f"!has(self.{field}) || self.{field}.all(key, key.matches('{LABEL_KEY}'))",
+        f"no {of} can have such a label; write keys like gpu or example.com/pool",
+        lambda self: all(re.fullmatch(LABEL_KEY, key) for key in given(self)),
+        f".{field}",
+    )
 
 
 @dataclass(frozen=True, slots=True)

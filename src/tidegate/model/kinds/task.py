@@ -25,6 +25,7 @@ from tidegate.model.kinds.shape import (
     Status,
     Text,
     keyed,
+    names_resources,
 )
 from tidegate.model.resources import NOTHING, Resources
 
@@ -92,6 +93,7 @@ class TaskSpec(Shape, frozen=True, kw_only=True):
             "command and args belong to a container Task; remove them, or name an image instead of a function",
             lambda self: self.function is None or not (self.command or self.args),
         ),
+        names_resources("requests", lambda self: self.requests),
     )
 
     cluster: ObjectName = "default"

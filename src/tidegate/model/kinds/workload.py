@@ -18,6 +18,7 @@ from tidegate.model.kinds.shape import (
     Count,
     Definition,
     Kind,
+    LabelValue,
     Moment,
     ObjectName,
     PodSetName,
@@ -29,6 +30,8 @@ from tidegate.model.kinds.shape import (
     Text,
     Total,
     keyed,
+    names_labels,
+    names_resources,
 )
 from tidegate.model.resources import NOTHING, Resources
 
@@ -89,6 +92,8 @@ class PodSet(Shape, frozen=True, kw_only=True):
             lambda self: self.max_count is None or self.floor <= self.max_count,
             ".maxCount",
         ),
+        names_resources("requests", lambda self: self.requests),
+        names_labels("nodeSelector", "node", lambda self: self.node_selector),
     )
 
     name: PodSetName
@@ -105,7 +110,7 @@ class PodSet(Shape, frozen=True, kw_only=True):
     """What one pod takes, with init containers, sidecars and overhead counted."""
     mixes: bool = True
     """Whether its pods may be of several flavors. Write false for pods that share one template, as a Job's do."""
-    node_selector: Annotated[Mapping[str, str], Meta(max_length=64)] = {}
+    node_selector: Annotated[Mapping[str, LabelValue], Meta(max_length=64)] = {}
     """Labels a node must have to run its pods."""
 
     @property

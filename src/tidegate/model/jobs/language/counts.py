@@ -10,9 +10,12 @@ from typing import Any, ClassVar
 from tidegate.model.jobs.language.paths import JobError, JobPath, Scope, mapping, sequence
 
 MOST = 2**31 - 1
-_WAYS = ("path", "least", "most", "times", "indexes", "cel")
+_WAYS = ("path", "first", "least", "most", "times", "indexes", "cel")
 _TUNING = ("when", "default", "minus", "atLeast", "atMost")
-_HOW = "write a number, a path, or one of {path: …}, {least: […]}, {most: […]}, {times: […]}, {indexes: […]}, {cel: …}"
+_HOW = (
+    "write a number, a path, or one of {path: …}, {first: […]}, {least: […]}, {most: […]}, {times: […]}, "
+    "{indexes: […]}, {cel: …}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +164,8 @@ def _counted(case: _Case, scope: Scope) -> int | None:
             return int(case.given)
         case "path":
             return _integer(case.given, scope)
+        case "first":
+            return next((value for number in case.given if (value := number.of(scope)) is not None), None)
         case "least" | "most":
             values = [value for number in case.given if (value := number.of(scope)) is not None]
             return (min if case.way == "least" else max)(values) if values else None

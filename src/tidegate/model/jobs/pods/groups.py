@@ -35,14 +35,9 @@ def _of_groups(shape: PodSetShape, floor: int, ceiling: int | None, pod_set: str
 
 def _joint(together: Shapes) -> str:
     """The name of the one set that they are counted in, where each pod of a group asks for the same; else none."""
-    if len({(shape.requests, _selector(shape)) for shape in together}) != 1:
+    if len({(shape.requests, tuple(sorted(shape.node_selector.items()))) for shape in together}) != 1:
         return ""
     return next((shape.name for shape in together if shape.workers), together[0].name)
-
-
-def _selector(shape: PodSetShape) -> tuple[tuple[str, str], ...]:
-    selector = shape.place.pod_content.get("nodeSelector") if shape.place is not None else None
-    return tuple(sorted((selector or {}).items()))
 
 
 def _up(pods: int, step: int) -> int:

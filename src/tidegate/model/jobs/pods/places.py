@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from tidegate.model.jobs.entry import PodSetRule
-from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping
+from tidegate.model.jobs.language.edit import inside
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping, sequence
 from tidegate.model.problems import Path
 
 
@@ -42,6 +43,10 @@ class PodPlace:
     """Where the object says what these pods are to have besides, in an item of a list. Its operator lets nobody change
     what describes them once it is created."""
 
+    template: Path | None = None
+    """Of Spark's pods: the pod spec of the template they are made from, if they have one. Their operator puts into such
+    pods nothing of what stands in `pod` but labels and annotations."""
+
     @property
     def pod_content(self) -> Obj:
         """The pod spec, as far as there is one."""
@@ -59,7 +64,7 @@ class PodPlace:
         """The place that what is granted is written to: this one, unless there is another for that."""
         at = self.overrides
         if at is None:
-            return self
+            return self if self.template is None else replace(self, pod=self.template)
         return replace(
             self, labels=(*at, "labels"), annotations=(*at, "annotations"), pod=at, absent=None, overrides=None
         )
@@ -72,15 +77,14 @@ class PodPlace:
             annotations=(*path, *self.annotations),
             pod=(*path, *self.pod),
             absent=None if self.absent is None else (*path, *self.absent),
+            template=None if self.template is None else (*path, *self.template),
         )
 
 
 def place_of(rule: PodSetRule, scope: Scope) -> PodPlace | None:
     """The places of a pod set; None where the object has no such pods or says only how large they are."""
     if rule.spark is not None:
-        app = rule.spark.app.place(scope)
-        at: Path = (*app, str(rule.spark.role))
-        return PodPlace(form=Form.SPARK, labels=(*at, "labels"), annotations=(*at, "annotations"), pod=at, content=None)
+        return _of_spark((*rule.spark.app.place(scope), str(rule.spark.role)), scope)
     path = rule.template or rule.pod
     if path is None:
         return None
@@ -110,6 +114,40 @@ def place_of(rule: PodSetRule, scope: Scope) -> PodPlace | None:
         content=content,
         absent=absent,
         foreign=foreign,
+    )
+
+
+def node_selector(rule: PodSetRule, scope: Scope, place: PodPlace | None) -> dict[str, str]:
+    """Labels a node must have: as the pods' description says, what it is made from, and what is changed in it."""
+    if place is None:
+        return {}
+    spots = [(place.pod_content, place.pod)]
+    if place.form is Form.SPARK:
+        at = [place.pod[:-1], place.template or place.pod]
+        spots = [(inside(scope.root, path), path) for path in at]
+    if rule.overrides is not None:
+        at_list = rule.overrides.place(scope)
+        for index, listed in enumerate(sequence(rule.overrides.value(scope), at_list)):
+            change = mapping(listed, (*at_list, index))
+            jobs = sequence(change.get("targetJobs"), (*at_list, index, "targetJobs"))
+            if any(isinstance(job, Mapping) and job.get("name") == scope.key for job in jobs):
+                spots.append((change, (*at_list, index)))
+    found: dict[str, str] = {}
+    for said, path in spots:
+        stated = mapping(said.get("nodeSelector"), (*path, "nodeSelector"))
+        found |= {str(key): str(value) for key, value in stated.items()}
+    return found
+
+
+def _of_spark(at: Path, scope: Scope) -> PodPlace:
+    template = inside(scope.root, (*at, "template"))
+    return PodPlace(
+        form=Form.SPARK,
+        labels=(*at, "labels"),
+        annotations=(*at, "annotations"),
+        pod=at,
+        content=None,
+        template=(*at, "template", "spec") if template else None,
     )
 
 

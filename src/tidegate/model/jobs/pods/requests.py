@@ -46,9 +46,9 @@ def requested(resources: Any, path: Path) -> Resources:
     return requests + Resources({name: limits[name] for name in limits if name not in named})
 
 
-def container_requests(pod: Obj, path: Path = ()) -> Resources:
+def container_requests(pod: Obj, path: Path = (), field: str = "containers") -> Resources:
     """The sum over the pod's containers alone, as operators that make gangs compute it."""
-    return sum((each for each, _ in _containers(pod, "containers", path)), NOTHING)
+    return sum((each for each, _ in _containers(pod, field, path)), NOTHING)
 
 
 def pod_requests(

@@ -9,9 +9,10 @@ from typing import Any
 
 from tidegate.model.jobs.entry import JobKind, PodSetRule
 from tidegate.model.jobs.language.counts import MOST, Number
-from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping
+from tidegate.model.jobs.language.edit import put
+from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping, sequence
 from tidegate.model.jobs.pods.groups import grouped
-from tidegate.model.jobs.pods.places import PodPlace, place_of
+from tidegate.model.jobs.pods.places import PodPlace, node_selector, place_of
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests, requested
 from tidegate.model.jobs.pods.spark import spark_requests
 from tidegate.model.problems import Path
@@ -48,6 +49,8 @@ class PodSetShape:
     """Of one pod, summed over its containers as written, without what is added or runs before them."""
     written: Mapping[str, str] = field(default_factory=dict)
     """`requests` in the notation the kind's own operator uses."""
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    """Labels a node must have to run them, wherever that is said."""
     extra: Resources = NOTHING
     """Part of `requests`: containers the operator adds."""
     mixes: bool = False
@@ -123,6 +126,7 @@ def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None
         sized,
         name=scope.name,
         role=scope.key or scope.name,
+        node_selector=node_selector(rule, scope, sized.place or sized.foreign),
         count=count,
         floor=min(floor, count),
         gang=gang,
@@ -173,24 +177,33 @@ def _sized(rule: PodSetRule, scope: Scope) -> PodSetShape | None:
         if app is None:
             return None
         sized = spark_requests(mapping(app.value, app.path), rule.spark.role, app.path)
-        return replace(blank, requests=sized.requests, containers=sized.requests, written=sized.written)
+        return replace(blank, requests=sized.requests, containers=sized.containers, written=sized.written)
     if place is None:
         return None
     return _of_pod(rule, scope, blank, place)
 
 
 def _of_pod(rule: PodSetRule, scope: Scope, blank: PodSetShape, place: PodPlace) -> PodSetShape:
-    pod = place.pod_content
+    pod = _replaced(rule, scope, place.pod_content, place.pod)
     beside, first, reserved = _extras(rule, scope)
     status = mapping(scope.root.get("status"), ("status",)) if place.is_object else None
     total = pod_requests(pod, place.pod, status=status, init=first, beside=beside)
     plain = container_requests(pod, place.pod)
-    if rule.replaces is not None and (rule.replaces.when is None or rule.replaces.when.holds(scope)):
-        found = rule.replaces.path.first(scope)
-        if found is not None:
-            plain = requested(found.value, found.path)
-            total = plain + beside
     return replace(blank, requests=total, containers=plain + reserved, written=total.quantities(), extra=beside)
+
+
+def _replaced(rule: PodSetRule, scope: Scope, pod: Obj, path: Path) -> Obj:
+    """The pod, with the resources that the object itself states for one of its containers."""
+    said = rule.replaces
+    found = said.path.first(scope) if said and (said.when is None or said.when.holds(scope)) else None
+    if said is None or found is None or not mapping(found.value, found.path):
+        return pod
+    requested(found.value, found.path)  # What is wrong with them is named where they are.
+    for index, each in enumerate(sequence(pod.get("containers"), (*path, "containers"))):
+        if not said.container or mapping(each, (*path, "containers", index)).get("name") == said.container:
+            changed: Obj = put(pod, ("containers", index, "resources"), found.value)
+            return changed
+    return pod
 
 
 def _extras(rule: PodSetRule, scope: Scope) -> tuple[Resources, list[Resources], Resources]:

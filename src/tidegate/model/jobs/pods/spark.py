@@ -1,6 +1,7 @@
 """A Spark pod's requests, computed as Spark and its operator compute them: memory is heap and overhead and, for
 executors, what Python and off-heap storage take; in whole mebibytes, rounded down. Where the application has no field
-for something, what `sparkConf` says of it counts."""
+for something, what `sparkConf` says of it counts. What stands beside and before Spark's own container is in the pod's
+template, if it has one, and else in fields of the role: its operator puts no field into pods that have a template."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tidegate.model.jobs.language.paths import JobError, Obj, mapping
-from tidegate.model.jobs.pods.requests import amounts, container_requests
+from tidegate.model.jobs.language.paths import JobError, Obj, mapping, sequence
+from tidegate.model.jobs.pods.requests import amounts, container_requests, pod_requests
 from tidegate.model.problems import Path
 from tidegate.model.quantity import NANO
 from tidegate.model.resources import NOTHING, Resources
@@ -22,6 +23,8 @@ _UNITS = {"b": 0, "k": 1, "kb": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb
 _MIB = 2**20
 _LEAST_OVERHEAD = 384 * _MIB
 _JVM = ("Java", "Scala")
+_OWN = ("cpu", "memory")
+"""What Spark itself says of its container, whatever the template does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class SparkRequests:
 
     requests: Resources
     written: Mapping[str, str]
+    containers: Resources
+    """Without what runs before Spark's own container."""
 
 
 def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
@@ -39,12 +44,56 @@ def spark_requests(app: Obj, role: str, path: Path) -> SparkRequests:
     *above, field = cores.path
     cpu = amounts({str(field): str(cores.value)}, tuple(above)).of(str(field))
     base = Resources({"cpu": cpu, "memory": memory_mib * _MIB * NANO})
-    extra = _beside(mapping(app.get(role), (*path, role)), (*path, role))
+    own = base + _devices(app, role, path)
+    pod, at = mapping(app.get(role), (*path, role)), (*path, role)
+    total, containers = _in_template(pod, role, at, own) if pod.get("template") else _in_fields(pod, at, own)
     written = {"cpu": str(cores.value), "memory": f"{memory_mib}Mi"}
-    total = base + extra
-    return SparkRequests(
-        total, total.quantities() | {name: text for name, text in written.items() if name not in extra}
-    )
+    same = {name: text for name, text in written.items() if total.of(name) == base.of(name)}
+    return SparkRequests(total, total.quantities() | same, containers)
+
+
+def _in_fields(pod: Obj, path: Path, own: Resources) -> tuple[Resources, Resources]:
+    """What the pod takes, and its containers alone, where fields of the role say what stands beside Spark's own."""
+    gpu = mapping(pod.get("gpu"), (*path, "gpu"))
+    gpus = amounts({str(gpu["name"]): gpu.get("quantity", 0)}, (*path, "gpu")) if gpu.get("name") else NOTHING
+    containers = own.upper(gpus) + container_requests(pod, path, "sidecars")
+    return pod_requests({"initContainers": pod.get("initContainers")}, path, beside=containers), containers
+
+
+def _in_template(pod: Obj, role: str, path: Path, own: Resources) -> tuple[Resources, Resources]:
+    """The same where its template does. Spark's container is the one its operator names, or else the first."""
+    at = (*path, "template", "spec")
+    spec = mapping(mapping(pod.get("template"), at[:-1]).get("spec"), at)
+    inside = (*at, "containers")
+    listed = [mapping(each, (*inside, index)) for index, each in enumerate(sequence(spec.get("containers"), inside))]
+    names = [each.get("name") for each in listed]
+    main = names.index(f"spark-kubernetes-{role}") if f"spark-kubernetes-{role}" in names else 0
+    if listed:
+        others = _others(listed[main].get("resources"), (*inside, main, "resources"))
+        listed[main] = {**listed[main], "resources": others}
+    spec = {**spec, "containers": listed}
+    return pod_requests(spec, at, beside=own), container_requests(spec, at) + own
+
+
+def _others(resources: Any, path: Path) -> Obj:
+    stated = mapping(resources, path)
+    return {
+        field: {name: amount for name, amount in mapping(stated.get(field), (*path, field)).items() if name not in _OWN}
+        for field in ("requests", "limits")
+    }
+
+
+def _devices(app: Obj, role: str, path: Path) -> Resources:
+    """What the settings ask for by vendor and name, such as GPUs."""
+    at = (*path, "sparkConf")
+    conf = mapping(app.get("sparkConf"), at)
+    found = NOTHING
+    for key, amount in conf.items():
+        named = re.fullmatch(rf"spark\.{role}\.resource\.([^.]+)\.amount", str(key))
+        vendor = named and conf.get(f"spark.{role}.resource.{named[1]}.vendor")
+        if named and vendor:
+            found += Resources({f"{vendor}/{named[1]}": amounts({key: amount}, at).of(key)})
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +128,16 @@ def _stated(app: Obj, role: str, field: str, path: Path) -> _Said | None:
     return _first(_Said(pod.get(field), (*path, role, field)), _Said(conf.get(key), (*path, "sparkConf", key)))
 
 
-def _beside(pod: Obj, path: Path) -> Resources:
-    """GPUs and sidecars, which stand beside Spark's own memory and cores."""
-    gpu = mapping(pod.get("gpu"), (*path, "gpu"))
-    gpus = amounts({gpu["name"]: gpu.get("quantity", 0)}, (*path, "gpu")) if gpu.get("name") else NOTHING
-    return gpus + container_requests({"containers": pod.get("sidecars")}, (*path, "sidecars"))
-
-
 def _memory_bytes(app: Obj, role: str, path: Path) -> int:
     heap = _mebibytes(_stated(app, role, "memory", path) or _Said("1g", (*path, role, "memory")))
+    conf = mapping(app.get("sparkConf"), (*path, "sparkConf"))
     if stated := _stated(app, role, "memoryOverhead", path):
         total = heap + _mebibytes(stated)
     else:
-        total = heap + max(int(heap * _factor(app, role, path)), _LEAST_OVERHEAD)
+        key = f"spark.{role}.minMemoryOverhead"
+        least = _mebibytes(_Said(conf[key], (*path, "sparkConf", key))) if conf.get(key) else _LEAST_OVERHEAD
+        total = heap + max(int(heap * _factor(app, role, path)), least)
     if role == "executor":
-        conf = mapping(app.get("sparkConf"), (*path, "sparkConf"))
         total += _python(app, conf, path) + _off_heap(conf, path)
     return total
 

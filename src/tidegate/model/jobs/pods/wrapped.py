@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from tidegate.model.jobs.entry import JobKind, Wrapped
-from tidegate.model.jobs.language.edit import peek
-from tidegate.model.jobs.language.paths import Found, JobError, Obj, Scope, mapping, sequence
+from tidegate.model.jobs.language.edit import inside, peek
+from tidegate.model.jobs.language.paths import Found, JobError, JobPath, Obj, Scope, mapping, sequence
 from tidegate.model.jobs.pods.places import Form, PodPlace
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests
 from tidegate.model.jobs.pods.shapes import PodSetShape, podsets
@@ -55,9 +55,18 @@ def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShap
         )
 
 
+def _steps(said: object, at: Path) -> Path:
+    """A path as components write it: template.spec.groups[0].template."""
+    try:
+        path = JobPath.parse(f".{str(said or '').lstrip('.')}")
+        return path.place(Scope({}))
+    except (ValueError, TypeError):
+        raise JobError(at, f'"{said}" is not a path; write it like template.spec.groups[0].template') from None
+
+
 def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
     """A pod set named by its path in the component, such as `template.spec.template`."""
-    steps: Path = tuple(str(said.get("path", "")).strip(".").split("."))
+    steps = _steps(said.get("path"), (*component.path, "podSets"))
     content = peek(component.value, steps)
     at: Path = (*component.path, *steps)
     if not isinstance(content, Mapping):
@@ -83,5 +92,6 @@ def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
         requests=each,
         containers=container_requests(pod, (*at, "spec")),
         written=each.quantities(),
+        node_selector={str(key): str(value) for key, value in inside(pod, ("nodeSelector",)).items()},
         place=place,
     )
