@@ -50,6 +50,10 @@ def test_every_plan_in_a_crowd_keeps_the_laws(first: int) -> None:
         (18833, "with the last step of two went what others had given for the first"),
         (20712, "who took from one on hold let the due of others sink, and they took by the old one in the same pass"),
         (24605, "who had more than its due of what is promised twice, and less of all together, was taken from"),
+        (
+            25529,
+            "who could take from others once its own had given was not asked again when those grew beyond their due",
+        ),
         (1016, "what was left of a floor let a queue grow beyond its due, whose other gift could have gone back"),
         (1033, "a queue on hold was shrunk, wanted less, and so others deserved more in the next plan"),
         (1043, "a step over two flavors was taken from one that had just grown: its old pod was moved for nothing"),

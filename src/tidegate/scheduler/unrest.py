@@ -11,6 +11,7 @@ from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.line.line import Line
 from tidegate.scheduler.outcome import carried_out
 from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.hopes import takes_within
 from tidegate.scheduler.tree.node import TreeNode
 
 
@@ -59,8 +60,9 @@ class Unrest:
         return row.queue in self._grown or row.queue.rules.preemption.within_queue is not WithinQueue.NEVER
 
     def _is_modest(self, row: Row) -> bool:
-        """Whether its Queue would stay at or below what it deserves, or might if its own surplus went first."""
-        if row.kind.is_floor and self._draft.books.has_surplus(row.queue):
+        """Whether its Queue would stay at or below what it deserves, or might if some of its own went first."""
+        held = self._draft.ledger.granted_anything(row.queue)
+        if held and row.kind.is_floor and takes_within(row.queue, self._draft.books):
             return True
         wanted = row.shape.first
         due = self._draft.deserved.share(row.queue)
