@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tidegate.model.jobs import (
+    JobError,
     builtin,
     children,
     is_finished,
@@ -88,6 +89,17 @@ def _broken(change: str, to: str) -> str:
             "kinds[0].suspend: a path with [*] or .* leads to many",
         ),
         ("template: .spec.trial", "template: .spec.trials[*]", "kinds[0].podSets[0]: a path with [*] or .* leads to"),
+        ("suspend: .spec.paused", "suspend: .", "kinds[0].suspend: is the object itself; name the one field"),
+        ("template: .spec.trial", 'template: "@.trial"', "kinds[0].podSets[0]: a path that begins with @ starts at an"),
+        ("template: .spec.trial", 'template: "^.trial"', "kinds[0].podSets: a path that begins with ^ starts at the"),
+        (
+            "name: trial",
+            'name: "@..name"',
+            "kinds[0].podSets[0].name: is not a name; write plain text, @.name, or {key}",
+        ),
+        ("{.metadata.name}", "{.metadata..name}", "kinds[0].children: has a {.path} that is none; write it like"),
+        ("group: example.com", "group: Not One", "kinds[0].group: is not an API group; write it like"),
+        ("plural: sweeps", "plural: Sweeps/all", 'kinds[0].plural: "Sweeps/all" is not a name; use lower-case'),
         ("template: .spec.trial", "", "kinds[0].podSets[0]: exactly one of template, pod, spark and resources"),
         ("template: .spec.trial", "template: .a\n    pod: .b", "exactly one of template, pod, spark and resources"),
     ],
@@ -100,3 +112,20 @@ def test_each_mistake_in_a_kind_file_is_named(change: str, to: str, said: str) -
 def test_a_file_that_is_no_file_of_kinds_is_refused(content: object) -> None:
     with pytest.raises(ManifestError):
         parse_kinds(content)
+
+
+def test_a_kind_that_is_described_twice_in_a_file_is_refused() -> None:
+    """The later of the two was taken without a word."""
+    read = yaml.safe_load(OWN)
+    with pytest.raises(ManifestError, match="kinds: describes a kind twice; remove one of the two"):
+        parse_kinds({"kinds": read["kinds"] * 2})
+
+
+def test_a_number_that_an_expression_does_not_find_is_told_as_such() -> None:
+    """What the compiler says of it was taken for the number: `gave NOT_FOUND: Key not found`."""
+    sweep = _sweep()
+    del sweep["spec"]["parallel"]
+    entry = builtin().with_more(parse_kinds(yaml.safe_load(OWN))).of(sweep)
+    with pytest.raises(JobError, match=r'"self.spec.parallel / 2" fails on this object: .*; guard it with has\(\)'):
+        podsets(entry, sweep)
+    assert outcome(entry, {**sweep, "status": {}}) is None, "what is not there is no answer of yes"

@@ -6,11 +6,11 @@ import argparse
 from typing import Any
 
 from tidegate.cli.errors import CommandError, UsageError
+from tidegate.cli.installed.own_kinds import kinds_of
 from tidegate.cli.render.documents import Json, content, documents, show
 from tidegate.cli.render.jobs import rendered_jobs, submission
 from tidegate.dialects import Fate, Note, QueueConfig, dialect_named, parse_queueconfig
 from tidegate.dialects.queues import TARGETS, QueueTree, drifts, parse_tree
-from tidegate.model.jobs import builtin, parse_kinds
 
 
 def render_command(told: argparse.Namespace) -> int:
@@ -58,9 +58,7 @@ def _rendered(told: argparse.Namespace, config: QueueConfig) -> int:
     tree = parse_tree(given)
     if told.queues:
         return _queues(told, config.scheduler, tree)
-    kinds = builtin()
-    for file in told.kinds:
-        kinds = kinds.with_more(parse_kinds(content(file)))
+    kinds = kinds_of(told.kinds)
     queues, said = _beside_jobs(config.scheduler, tree)
     jobs, notes = rendered_jobs(told, config, tree, kinds, given)
     show([*queues, *jobs], [*said, *notes], output=told.output, explain=told.explain)

@@ -15,7 +15,8 @@ from msgspec import Meta
 from tidegate.model.check import broken_rules, problems_in
 from tidegate.model.jobs.language.counts import Check, Number
 from tidegate.model.jobs.language.paths import JobPath
-from tidegate.model.kinds.shape import OPEN, Kind, Rule, Shape
+from tidegate.model.jobs.mistakes import OF_FILES, OF_KINDS, OF_POD_SETS
+from tidegate.model.kinds.shape import OPEN, Kind, PodSetName, Rule, Shape
 from tidegate.model.problems import ManifestError, Problem
 from tidegate.model.resources import Resources
 from tidegate.model.values import parse_value
@@ -71,21 +72,7 @@ class Replaced(Shape, frozen=True, kw_only=True):
 class PodSetRule(Shape, frozen=True, kw_only=True):
     """Where the pods of one shape are, and how many."""
 
-    rules: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "true",
-            "exactly one of template, pod, spark and resources says where the pods are described; keep one of them",
-            lambda self: [self.template, self.pod, self.spark, self.resources].count(None) == 3,
-        ),
-        Rule(
-            "true",
-            "a path with [*] or .* leads to many places; use each: for those, and start with @ from there",
-            lambda self: all(
-                path is None or path.is_one_place
-                for path in (self.template, self.pod, self.metadata, self.resize, self.spark and self.spark.app)
-            ),
-        ),
-    )
+    rules: ClassVar[tuple[Rule, ...]] = OF_POD_SETS
 
     name: Annotated[str, Meta(min_length=1, max_length=253)] = "main"
     """Its name: plain, or a path (`@.name`), or with {key} for the name of a map's entry."""
@@ -211,20 +198,7 @@ class Wrapped(Shape, frozen=True, kw_only=True):
 class JobKind(Shape, frozen=True, kw_only=True):
     """One kind of application: where everything is that a queue must read or write."""
 
-    rules: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "true",
-            "a kind has pod sets or wraps objects that have; say where its pods are described",
-            lambda self: bool(self.pod_sets) or self.wraps is not None,
-            ".podSets",
-        ),
-        Rule(
-            "true",
-            "a path with [*] or .* leads to many places; name the one field that holds the object back",
-            lambda self: self.suspend is None or self.suspend.is_one_place,
-            ".suspend",
-        ),
-    )
+    rules: ClassVar[tuple[Rule, ...]] = OF_KINDS
 
     kind: Word
     """Its kind."""
@@ -232,7 +206,7 @@ class JobKind(Shape, frozen=True, kw_only=True):
     """Its API group; empty for Kubernetes' core."""
     versions: Annotated[tuple[Word, ...], Meta(min_length=1)]
     """Versions with these paths, the preferred one first."""
-    plural: Word
+    plural: PodSetName
     """What it is called in URLs."""
     job_type: str = ""
     """What platforms call such jobs, and their queues after them. Without it, the kind in lower case."""
@@ -277,6 +251,8 @@ class JobKind(Shape, frozen=True, kw_only=True):
 
 class KindFile(Shape, frozen=True, kw_only=True):
     """A file of kinds."""
+
+    rules: ClassVar[tuple[Rule, ...]] = OF_FILES
 
     kinds: Annotated[tuple[JobKind, ...], Meta(min_length=1)]
     """Its entries."""

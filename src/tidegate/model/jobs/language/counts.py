@@ -180,7 +180,7 @@ def _counted(case: _Case, scope: Scope) -> int | None:
         case "indexes":
             return _indexes([str(path.value(scope) or "") for path in case.given])
         case _:
-            value = evaluate(case.given, scope)
+            value = evaluate(case.given, scope, whole=True)
             if isinstance(value, bool) or not isinstance(value, int):
                 raise JobError((), f'the expression "{case.given}" gave {value}; make it give a whole number')
             return value
@@ -282,11 +282,15 @@ def _compiled(text: str) -> Any:
     return cel.NewEnv(variables=names).compile(text)
 
 
-def evaluate(text: str, scope: Scope) -> Any:
-    """What a CEL expression gives; JobError where it fails on this object."""
+def evaluate(text: str, scope: Scope, *, whole: bool = False) -> Any:
+    """What a CEL expression gives; JobError where it fails on this object. Where it finds nothing, the answer to a
+    question is no; that is no number (`whole`)."""
     values = {"self": scope.root, "item": scope.item or {}, "key": scope.key, "name": scope.name}
     try:
-        return _compiled(text).eval(data=values).value()
+        found = _compiled(text).eval(data=values)
+        if whole and str(found.type()) == "ERROR":
+            raise ValueError(found.value())
+        return found.value()
     except (RuntimeError, ValueError) as error:
         said = str(error).partition("\n")[0]
         raise JobError((), f'the expression "{text}" fails on this object: {said}; guard it with has()') from None
