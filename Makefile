@@ -29,7 +29,7 @@ lint: setup  ## format, style, types, and who may import whom
 	$(BIN)/lint-imports
 
 test: lint  ## lint, and every test that needs nothing but Python
-	$(PYTEST) $(AGAIN)
+	$(PYTEST) $(or $(AGAIN),-n auto --dist loadfile)
 
 kube:  ## build the real Kubernetes control plane into a cache outside the repository (Go needed, about 9 minutes)
 	@$(PYTHON) tools/build_kube.py $(PROGRAMS)

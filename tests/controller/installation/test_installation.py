@@ -102,6 +102,8 @@ async def test_the_rights_it_is_given_are_enough(house: House, operator: Path) -
     spec = {"taskSpecs": [{"name": "worker", "replicas": 1, "template": template}]}
     await house.create(QUEUE_JOBS, "gang", spec=spec)
     await house.see(QUEUE_JOBS, "gang", lambda job: (job.get("status") or {}).get("phase"))
+    # A ResourceQuota holds for a whole namespace: there is one where every Queue of it has limits.
+    await house.client.patch(QUEUES, "default", {"spec": {"limits": {"cpu": "9"}}}, house.namespace)
     await house.create(QUEUES, "capped", spec={"clusterQueue": house.namespace, "limits": {"cpu": "3"}})
     await house.see(r.RESOURCEQUOTAS, "tidegate-capped", lambda quota: quota["metadata"]["ownerReferences"])
     await house.client.delete(r.JOBS, "job", house.namespace)

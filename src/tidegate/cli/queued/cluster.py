@@ -53,9 +53,9 @@ def on_cluster(
         connected = _connected(told, work, start=start, own=own)
         if not stays:
             return asyncio.run(connected)
-        import uvloop
+        from tidegate.kube import loops
 
-        return uvloop.run(connected)
+        return loops.run(connected)
     except StatusError as refused:
         raise CommandError(_refusal(refused)) from None
     except AccessError as error:

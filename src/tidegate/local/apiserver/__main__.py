@@ -50,12 +50,11 @@ def run(data_dir: Path, host: str, port: int, beside: Beside | None = None) -> N
     hold(data_dir / "control-plane.lock")
     # While the child makes certificates, if there are none yet, we load everything else.
     child = make_apart(data_dir / "pki", (host,))
-    import uvloop
-
+    from tidegate.kube import loops
     from tidegate.local.control_plane import Settings
 
     made(child)
-    uvloop.run(serve(Settings(data_dir, host, port), beside))
+    loops.run(serve(Settings(data_dir, host, port), beside))
 
 
 def main(beside: Beside | None = None) -> None:
