@@ -38,6 +38,7 @@ def test_every_plan_in_a_crowd_keeps_the_laws(first: int) -> None:
         (6756, "who gave way for growth was told that its pods were not wanted, as those of the other pod set"),
         (1284, "who got back part of what it lost was taken for one that got and lost, and the plan ended too early"),
         (4329, "what others gave was said to be given on while who has it needs it"),
+        (9010, "what others gave for a floor, which went again as the plan went on, was told to be for that floor"),
         (9057, "who got back its own in the end had others give for what it had got meanwhile"),
         (10743, "what had been given on was given for another again after it was looked whether it could go back"),
         (11815, "who gave fairly was said to give by priority, to one whose priority is not higher"),

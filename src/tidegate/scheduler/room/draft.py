@@ -172,7 +172,7 @@ class Draft:
         """Nobody gave for somebody who is granted nothing."""
         for name in [name for name, given in self._for.items() if given]:
             holding = self.books.holdings.get(name)
-            if holding is not None and not (holding.gained or holding.new):
+            if holding is not None and not (holding.gained or (holding.new and holding.admitted)):
                 self.pass_on(holding)
 
     def begin_again(self, taken: Iterable[tuple[Taken, tuple[Pods, ...]]], touched: dict[str, Holding]) -> None:
