@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tidegate.cli.main import main
 from tidegate.model.kinds.scenario import TimeUnit, Trace
+from tidegate.model.quantity import NANO
 from tidegate.model.resources import Resources
 from tidegate.sim.load.trace import read_jobs
 from tidegate.sim.results.measures import percentile, summary
@@ -88,6 +89,21 @@ def test_the_measures_of_the_queues_add_up_to_those_of_all(tmp_path: Path) -> No
         assert sum(one.used[resource] for one in parts) == part
         assert 0 <= part <= 1
     assert numbers.fairness is None or Fraction(1, 2) <= numbers.fairness <= 1
+
+
+def test_roots_that_say_what_they_have_have_it_together(tmp_path: Path) -> None:
+    """The larger of them was taken for all there is, and more than all of it was used."""
+    quotas = "quotas: [{flavor: default, resources: {cpu: {nominalQuota: '4'}}}]"
+    text = SYNTHETIC.replace("  objects:\n", "".join(["  objects:\n", *(_root(name, quotas) for name in "xy")]))
+    text = text.replace("namespace: a, name: q}", "namespace: a, name: q}, spec: {clusterQueue: x}")
+    text = text.replace("spec: {weight: 2}", "spec: {clusterQueue: y}")
+    result = played(tmp_path, 0, text)
+    assert dict(result.history.samples[0].capacity) == {"cpu": 8 * NANO, "memory": 24 * 2**30 * NANO}
+    assert all(part <= 1 for part in summary(result.world, result.history).overall.used.values())
+
+
+def _root(name: str, quotas: str) -> str:
+    return f"  - {{kind: ClusterQueue, metadata: {{name: {name}}}, spec: {{{quotas}}}}}\n"
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1))
