@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.cli.main import main
-from tidegate.model.kinds.scenario import TimeUnit, Trace
+from tidegate.model.kinds.scenario import TimeUnit, Trace, TraceColumns
 from tidegate.model.quantity import NANO
 from tidegate.model.resources import Resources
 from tidegate.sim.load.trace import read_jobs
@@ -170,11 +170,21 @@ def test_units_and_columns_are_the_files_own(tmp_path: Path) -> None:
         "submit\tduration\tcpu\tmemory\tuser\n3\t60\t2\t0\tann\n",
         "user,submit,end,cpu,memory\nann,3,63,2,\n",
         "\ufeffsubmit,duration,end,cpu,memory,user\r\n3,60,4,2,,ann\r\n",
+        "\n\nsubmit,duration,cpu,memory,user\n\n3,60,2,,ann\n",
+        "3,60,2,,ann\n",
+        "\n3;60;2;;ann;1;0\n",
     ],
 )
 def test_a_trace_may_be_written_as_others_write_theirs(text: str, tmp_path: Path) -> None:
     (job,) = read_jobs(Trace(file="jobs.csv"), write(tmp_path, text))
     assert (job.seconds, job.user, job.requests) == (60, "ann", Resources.parse({"cpu": "2"}))
+
+
+def test_columns_that_have_no_names_have_numbers(tmp_path: Path) -> None:
+    """As in what Alibaba publishes: name, pods, owner, cpu, memory, start, end. Cells may look like such numbers."""
+    places = TraceColumns(submit="6", end="7", cpu="4", memory="5", pods="2", user="3")
+    (job,) = read_jobs(Trace(file="jobs.csv", columns=places), write(tmp_path, "j1,3,ann,2,,1000,1060\n"))
+    assert (job.seconds, job.user, job.pods, job.requests) == (60, "ann", 3, Resources.parse({"cpu": "2"}))
 
 
 def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -> None:
@@ -192,6 +202,8 @@ def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -
         ("submit,duration,cpu,memory,user\n1,2,,,a\n", ":2: cpu: is empty; "),
         ("submit,end,cpu,memory,user\n5,4,1,1,a\n", ":2: end: is before submit; "),
         ("submit,duration,cpu,memory\n", ":1: has no column user; "),
+        ("1,2,3,4\n", ":1: has no column user; "),
+        ("\n1,2,3,4,a\n1,x,3,4,a\n", ':3: duration: "x" is not a number; '),
         ("submit,duration,cpu,memory,user\n1,2,3,4\n", ":2: user: is empty; "),
         ("submit,duration,cpu,memory,user\n1,2,3,4,a\nx,2,3,4,a\n", ':3: submit: "x" is not a number; '),
         ("submit,duration,cpu,memory,user\n1,-2,3,4,a\n", ':2: duration: "-2" is below zero; '),
