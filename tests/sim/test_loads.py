@@ -106,6 +106,20 @@ def _root(name: str, quotas: str) -> str:
     return f"  - {{kind: ClusterQueue, metadata: {{name: {name}}}, spec: {{{quotas}}}}}\n"
 
 
+def test_a_run_begins_when_nobody_has_come_yet(tmp_path: Path) -> None:
+    """What was used was counted from the first arrival on, as part of a run that is longer."""
+    text = SYNTHETIC.replace(
+        "  synthetic:",
+        "  steps: [{at: 100s, submit: {name: w, queue: a/q, podSets: [{name: main, count: 6, "
+        "requests: {cpu: '1'}, runs: 98s}]}}]\n  synthetic:",
+    )
+    text = text.replace("4/m", "1/d").replace("until: 3m", "until: 1s")
+    result = played(tmp_path, 0, text)
+    assert len(result.world.applications) == 1
+    numbers = summary(result.world, result.history)
+    assert (numbers.seconds, numbers.overall.used["cpu"]) == (200, Fraction(1, 4))
+
+
 @given(st.lists(st.integers(0, 1000), min_size=1))
 def test_so_many_percent_do_not_exceed_the_percentile(values: list[int]) -> None:
     ordered = sorted(values)

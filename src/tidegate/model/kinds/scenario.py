@@ -251,7 +251,7 @@ class TimeUnit(StrEnum):
 
 class Trace(Shape, frozen=True, kw_only=True):
     """Jobs that were recorded elsewhere, as a CSV file: one line each, the first with the names of the columns. Where
-    it is a job as well, the columns are submit, duration, cpu, memory, user, pods and priority, as many as there are."""
+    it is a job as well, the columns are submit, duration, cpu, memory, user, pods and priority, as far as they go."""
 
     file: str
     """The file, relative to this one."""

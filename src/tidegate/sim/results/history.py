@@ -45,8 +45,10 @@ class History:
             self.end = min(self.end, max(self.samples[-1].at, least))
 
     def spans(self) -> Iterator[tuple[Sample, int]]:
-        """Every sample with how many seconds it held."""
+        """Every sample with how many seconds it held. Before the first nobody wanted anything, which counts, too."""
         if self.samples:
+            if first := self.samples[0].at:
+                yield Sample(0, {}, self.samples[0].capacity), first
             ends = [sample.at for sample in self.samples[1:]] + [self.end]
             yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
 
