@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.controller.house import House
+from tests.scheduler.world import World, pods
 from tidegate.controller.kinds import CLUSTER_QUEUES, QUEUES
 from tidegate.controller.policies import known_policies, policies_at_work
 from tidegate.controller.replica import Replica, Settings
-from tidegate.scheduler import BUILT_IN, Candidate
+from tidegate.scheduler import BUILT_IN, Candidate, plan
 
 CODE = """
 class NewestFirst:
@@ -22,6 +24,10 @@ class NewestFirst:
 class Silent:
     def order(self, candidate):
         raise KeyError(candidate.name)
+
+class Mixed:
+    def order(self, candidate):
+        return candidate.pods if candidate.name == "b/q" else candidate.name
 """
 
 
@@ -32,7 +38,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metadata = tmp_path / "their_policies-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: their-policies\nVersion: 1.0\n")
-    points = ("newest-first = {0}:NewestFirst", "silent = {0}:Silent", "broken = {0}:Missing")
+    points = ("newest-first = {0}:NewestFirst", "silent = {0}:Silent", "broken = {0}:Missing", "mixed = {0}:Mixed")
     lines = "\n".join(point.format("their_policies") for point in points)
     (metadata / "entry_points.txt").write_text(f"[tidegate.policies]\n{lines}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -63,7 +69,7 @@ async def test_an_operator_serves_by_a_policy_that_a_package_registered(house: H
 def test_whom_a_policy_cannot_answer_for_comes_last(package: None, caplog: pytest.LogCaptureFixture) -> None:
     """An exception ended every cycle, of all queues; it is told once, with the package's name for it."""
     policies = policies_at_work()
-    assert set(policies) == {*BUILT_IN, "newest-first", "silent"}
+    assert set(policies) == {*BUILT_IN, "newest-first", "silent", "mixed"}
     (broken,) = (record.getMessage() for record in caplog.records)
     assert broken.startswith('policy "broken" (their_policies:Missing) cannot be loaded: ')
     share: Any = 1
@@ -81,3 +87,16 @@ def test_whom_a_policy_cannot_answer_for_comes_last(package: None, caplog: pytes
     ]
     with pytest.raises(ValueError, match="broken"):
         known_policies()
+
+
+def test_answers_that_cannot_be_compared_stop_no_plan(package: None, caplog: pytest.LogCaptureFixture) -> None:
+    """The comparison failed in the middle of a plan, and with it every cycle, of everybody."""
+    world = World(cpu="3")
+    world.planned_by(partial(plan, policies=policies_at_work()))
+    world.cluster_queue("odd", parent="root", policy="mixed")
+    for name in "abc":
+        world.queue(f"{name}/q", "odd")
+        world.submit(f"{name}/w", pods(1, cpu="1"), queue=f"{name}/q")
+    world.settle()
+    assert all(world.admitted(f"{name}/w") for name in "abc")
+    assert len([record for record in caplog.records if '"mixed"' in record.getMessage()]) == 1

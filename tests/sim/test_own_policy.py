@@ -54,6 +54,26 @@ def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            "candidate.pods if candidate.pods > 1 else candidate.name",
+            "TypeError: '<' not supported between instances of",
+        ),
+        ("float('nan')", "ValueError: nan has no place in an order"),
+    ],
+)
+def test_one_whose_answers_have_no_order_is_named(tmp_path: Path, answer: str, said: str) -> None:
+    """It was called a mistake of Tidegate's own, or served by chance."""
+    code = f"class Odd:\n    def order(self, candidate):\n        return {answer}\n"
+    (tmp_path / "odd.py").write_text(code)
+    done = simulate(tmp_path, "smallest-first = odd:Odd")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f'tidegate: policy "smallest-first" (odd:Odd) does not answer ({said}')
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_example_on_the_page_is_the_file() -> None:
     page = (EXAMPLE.parents[1] / "docs" / "how-to" / "own-policy.md").read_text()
     code = (EXAMPLE / "smallest_first.py").read_text()

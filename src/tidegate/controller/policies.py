@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from fractions import Fraction
+from functools import total_ordering
 from importlib.metadata import EntryPoint, entry_points
+from math import isnan
+from operator import eq, lt
 from typing import Any
 
 from tidegate.scheduler import BUILT_IN, Candidate, Policies, Policy
@@ -54,13 +58,51 @@ class Registered:
 
     def order(self, candidate: Candidate, /) -> tuple[bool, Any]:
         try:
-            return False, self._policy.order(candidate)
+            answer = self._policy.order(candidate)
+            if isinstance(answer, float) and isnan(answer):  # It is neither before nor behind anything.
+                raise ValueError(f"{answer} has no place in an order")
+            return False, _Answer(answer, candidate.share, self.does_not_answer)
         except Exception as error:
-            if not self._was_told:
-                self._was_told = True
-                said = f"{type(error).__name__}: {error}".rstrip(": ")
-                self._failed(PolicyError(f"{_named(self._point)} does not answer ({said}). {_REMEDY}"))
+            self.does_not_answer(error)
             return True, candidate.share
+
+    def does_not_answer(self, error: Exception) -> None:
+        """Tell of it, once."""
+        if not self._was_told:
+            self._was_told = True
+            said = " ".join(f"{type(error).__name__}: {error}".rstrip(": ").split())
+            self._failed(PolicyError(f"{_named(self._point)} does not answer ({said}). {_REMEDY}"))
+
+
+@total_ordering
+class _Answer:
+    """What a policy said of a candidate. Answers that cannot be compared with each other stand by their type, then by
+    share: a cycle is planned to its end all the same."""
+
+    __slots__ = ("_said", "_share", "_tell")
+
+    def __init__(self, said: Any, share: Fraction, tell: Callable[[Exception], None]) -> None:
+        self._said = said
+        self._share = share
+        self._tell = tell
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Answer) and self._compared(other, eq)
+
+    def __lt__(self, other: _Answer) -> bool:
+        return self._compared(other, lt)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compared(self, other: _Answer, how: Callable[[Any, Any], Any]) -> bool:
+        try:
+            return bool(how(self._said, other._said))
+        except Exception as error:
+            self._tell(error)
+            return bool(how(self._place(), other._place()))
+
+    def _place(self) -> tuple[str, Fraction]:
+        return type(self._said).__name__, self._share
 
 
 def _loaded(point: EntryPoint) -> Policy:
