@@ -14,7 +14,7 @@ from tidegate.scheduler import Plan, Planner, Snapshot, Workload
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.tree.tree import Tree
 
-SAMPLES = 30
+SAMPLES = 200
 WARM, WARMING = 5_000, 4
 """Workloads and rounds before anything is measured."""
 
