@@ -54,6 +54,20 @@ def test_no_floor_is_taken_across_queues_where_that_is_never_allowed() -> None:
     assert message(waiting) == "needs 5 cpu of flavor default more; root has nothing left"
 
 
+def test_what_several_roots_read_is_called_the_cluster() -> None:
+    """Two roots that state nothing share the nodes, which are no ClusterQueue: the message had a hole for its name."""
+    world = World(cpu="4")
+    world.cluster_queue("second")
+    world.queue("a/q")
+    world.queue("b/q", "second")
+    world.submit("a/w", pods(3, cpu="1"), queue="a/q")
+    world.submit("b/w", pods(2, cpu="1"), queue="b/q", created=1)
+    world.settle(1)
+    waiting = world.waiting("b/w")
+    assert waiting is not None
+    assert message(waiting) == "needs 1 cpu of flavor default more; the cluster has 1 cpu of flavor default left"
+
+
 def test_a_higher_priority_takes_a_floor_within_its_queue_only_where_allowed() -> None:
     for within, admitted in (("Never", False), ("LowerPriority", True)):
         world = two_teams(withinQueue=within)

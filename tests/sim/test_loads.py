@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.cli.main import main
-from tidegate.model.kinds.scenario import TimeUnit, Trace
+from tidegate.model.kinds.scenario import TimeUnit, Trace, TraceColumns
+from tidegate.model.quantity import NANO
 from tidegate.model.resources import Resources
 from tidegate.sim.load.trace import read_jobs
 from tidegate.sim.results.measures import percentile, summary
@@ -90,6 +91,35 @@ def test_the_measures_of_the_queues_add_up_to_those_of_all(tmp_path: Path) -> No
     assert numbers.fairness is None or Fraction(1, 2) <= numbers.fairness <= 1
 
 
+def test_roots_that_say_what_they_have_have_it_together(tmp_path: Path) -> None:
+    """The larger of them was taken for all there is, and more than all of it was used."""
+    quotas = "quotas: [{flavor: default, resources: {cpu: {nominalQuota: '4'}}}]"
+    text = SYNTHETIC.replace("  objects:\n", "".join(["  objects:\n", *(_root(name, quotas) for name in "xy")]))
+    text = text.replace("namespace: a, name: q}", "namespace: a, name: q}, spec: {clusterQueue: x}")
+    text = text.replace("spec: {weight: 2}", "spec: {clusterQueue: y}")
+    result = played(tmp_path, 0, text)
+    assert dict(result.history.samples[0].capacity) == {"cpu": 8 * NANO, "memory": 24 * 2**30 * NANO}
+    assert all(part <= 1 for part in summary(result.world, result.history).overall.used.values())
+
+
+def _root(name: str, quotas: str) -> str:
+    return f"  - {{kind: ClusterQueue, metadata: {{name: {name}}}, spec: {{{quotas}}}}}\n"
+
+
+def test_a_run_begins_when_nobody_has_come_yet(tmp_path: Path) -> None:
+    """What was used was counted from the first arrival on, as part of a run that is longer."""
+    text = SYNTHETIC.replace(
+        "  synthetic:",
+        "  steps: [{at: 100s, submit: {name: w, queue: a/q, podSets: [{name: main, count: 6, "
+        "requests: {cpu: '1'}, runs: 98s}]}}]\n  synthetic:",
+    )
+    text = text.replace("4/m", "1/d").replace("until: 3m", "until: 1s")
+    result = played(tmp_path, 0, text)
+    assert len(result.world.applications) == 1
+    numbers = summary(result.world, result.history)
+    assert (numbers.seconds, numbers.overall.used["cpu"]) == (200, Fraction(1, 4))
+
+
 @given(st.lists(st.integers(0, 1000), min_size=1))
 def test_so_many_percent_do_not_exceed_the_percentile(values: list[int]) -> None:
     ordered = sorted(values)
@@ -154,11 +184,21 @@ def test_units_and_columns_are_the_files_own(tmp_path: Path) -> None:
         "submit\tduration\tcpu\tmemory\tuser\n3\t60\t2\t0\tann\n",
         "user,submit,end,cpu,memory\nann,3,63,2,\n",
         "\ufeffsubmit,duration,end,cpu,memory,user\r\n3,60,4,2,,ann\r\n",
+        "\n\nsubmit,duration,cpu,memory,user\n\n3,60,2,,ann\n",
+        "3,60,2,,ann\n",
+        "\n3;60;2;;ann;1;0\n",
     ],
 )
 def test_a_trace_may_be_written_as_others_write_theirs(text: str, tmp_path: Path) -> None:
     (job,) = read_jobs(Trace(file="jobs.csv"), write(tmp_path, text))
     assert (job.seconds, job.user, job.requests) == (60, "ann", Resources.parse({"cpu": "2"}))
+
+
+def test_columns_that_have_no_names_have_numbers(tmp_path: Path) -> None:
+    """As in what Alibaba publishes: name, pods, owner, cpu, memory, start, end. Cells may look like such numbers."""
+    places = TraceColumns(submit="6", end="7", cpu="4", memory="5", pods="2", user="3")
+    (job,) = read_jobs(Trace(file="jobs.csv", columns=places), write(tmp_path, "j1,3,ann,2,,1000,1060\n"))
+    assert (job.seconds, job.user, job.pods, job.requests) == (60, "ann", 3, Resources.parse({"cpu": "2"}))
 
 
 def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -> None:
@@ -176,6 +216,8 @@ def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -
         ("submit,duration,cpu,memory,user\n1,2,,,a\n", ":2: cpu: is empty; "),
         ("submit,end,cpu,memory,user\n5,4,1,1,a\n", ":2: end: is before submit; "),
         ("submit,duration,cpu,memory\n", ":1: has no column user; "),
+        ("1,2,3,4\n", ":1: has no column user; "),
+        ("\n1,2,3,4,a\n1,x,3,4,a\n", ':3: duration: "x" is not a number; '),
         ("submit,duration,cpu,memory,user\n1,2,3,4\n", ":2: user: is empty; "),
         ("submit,duration,cpu,memory,user\n1,2,3,4,a\nx,2,3,4,a\n", ':3: submit: "x" is not a number; '),
         ("submit,duration,cpu,memory,user\n1,-2,3,4,a\n", ':2: duration: "-2" is below zero; '),

@@ -164,7 +164,7 @@ class Cycle:
 
     def _make_room(self, ask: Ask) -> Placement | None:
         before = self.draft.moves
-        placement = make_room(ask, self.draft, self.empty)
+        placement = make_room(ask, self.draft, self.empty, self.held_room.users_to_spare(ask))
         self._unrest.took |= placement is not None and self.draft.moves > before
         return placement
 
@@ -264,7 +264,7 @@ class Cycle:
             self.line.block(ask)
             return
         if ask.kind.impatient and can_ever_fit(ask, self.empty, self.books.holdings.get(ask.name)):
-            self.held_room.hold(ask)
+            self.held_room.hold(ask, self.known.workloads[ask.name].waits_since + (ask.queue.patience or 0))
             self.line.room_is_held(self.held_room.holds)
         self.line.set_aside(ask)
 

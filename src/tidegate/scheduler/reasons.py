@@ -78,7 +78,7 @@ def _short(ask: Ask, pod_set: str | None, ledger: Ledger, reason: WaitingReason)
         pod_set=pod_set,
         reason=reason,
         short_by=flavored(lacking),
-        at=where.name,
+        at=where.name or "the cluster",  # What several roots read has no name of its own.
         room=flavored(room),
     )
 

@@ -217,7 +217,8 @@ class Synthetic(Shape, frozen=True, kw_only=True):
 
 
 class TraceColumns(Shape, frozen=True, kw_only=True):
-    """How the columns of a trace are called in its first line. Capitals and blanks make no difference."""
+    """How the columns of a trace are called in its first line; capitals and blanks make no difference. Or, where that
+    line is a job, which they are: write all as numbers, from "1" on."""
 
     submit: str = "submit"
     """When the job came."""
@@ -249,7 +250,8 @@ class TimeUnit(StrEnum):
 
 
 class Trace(Shape, frozen=True, kw_only=True):
-    """Jobs that were recorded elsewhere, as a CSV file: one line each, the first with the names of the columns."""
+    """Jobs that were recorded elsewhere, as a CSV file: one line each, the first with the names of the columns. Where
+    it is a job as well, the columns are submit, duration, cpu, memory, user, pods and priority, as far as they go."""
 
     file: str
     """The file, relative to this one."""

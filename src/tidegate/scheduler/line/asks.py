@@ -91,9 +91,9 @@ def growth(holding: Holding, index: int) -> tuple[Kind, Place] | None:
     part = part_of(index, pod_set, step, flavor=flavor)
     kind = Kind((part,), False, workload.priority, False, workload.max_run_seconds)
     own = _share(holding, index, step)
-    # Between pod sets of one workload, the one that has least of what it wants.
+    # Between pod sets of one workload, the one that has least of what it wants; then the first.
     had = Fraction(granted, pod_set.wanted) if len(workload.pod_sets) > 1 else 0
-    return kind, (own, workload.created, workload.name, had)
+    return kind, (own, workload.created, workload.name, had, index)
 
 
 def _share(holding: Holding, index: int, step: int) -> int:

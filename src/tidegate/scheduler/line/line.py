@@ -281,6 +281,4 @@ class Line:
 
     def _place(self, ask: Ask) -> tuple[Any, ...]:
         """One that fits and one that does not, of the same Queue: whose turn comes first."""
-        now = self.ledger.shares[ask.queue.index]
-        share = now if ask.kind.impatient else self.ledger.share_with(ask.queue, ask.need)
-        return (share, ask.row.rank, ask.place)
+        return (self._turns.weigh(ask.queue, ask), ask.row.rank, ask.place)

@@ -215,6 +215,13 @@ class Turns:
         self._forgotten[node.index] = now
         self._changes[node.index] = []
 
+    def weigh(self, queue: TreeNode, ask: Ask) -> Any:
+        """What comes before age when a Queue stands among its siblings with this ask."""
+        assert queue.parent is not None
+        if self._policies[queue.parent.index] is not None:
+            return self._by_policy(queue, ask)
+        return self.ledger.shares[queue.index] if ask.kind.impatient else self.ledger.share_with(queue, ask.need)
+
     def _by_policy(self, node: TreeNode, ask: Ask) -> tuple[Any, ...]:
         """What comes before age where a policy decides."""
         assert node.parent is not None

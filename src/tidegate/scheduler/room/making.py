@@ -13,6 +13,7 @@ from typing import Literal
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.shapes import Placement
 from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.hold import Users
 from tidegate.scheduler.room.inherited import Inherited
 from tidegate.scheduler.room.rights import Rights
 from tidegate.scheduler.room.taken import Taken
@@ -24,10 +25,10 @@ _MOST_WAYS = 4
 """How often other victims are looked for, if the first are not the asker's to take in the end."""
 
 
-def make_room(ask: Ask, draft: Draft, empty: Ledger) -> Placement | None:
+def make_room(ask: Ask, draft: Draft, empty: Ledger, spared: Users | None = None) -> Placement | None:
     """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits."""
     for placement in ways(ask.row, draft.ledger, empty):
-        rights = Rights(ask, draft, placement.need)
+        rights = Rights(ask, draft, placement.need, spared)
         if not rights.any or not empty.fits(ask.queue, placement.need):
             continue
         if draft.ledger.fits(ask.queue, placement.need, held=True):

@@ -28,9 +28,10 @@ from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.holding import Holding
 from tidegate.scheduler.plan import Rule
 from tidegate.scheduler.room.draft import Draft
+from tidegate.scheduler.room.hold import Users
 from tidegate.scheduler.room.hopes import takes_within
 from tidegate.scheduler.room.taken import Taken, total_of
-from tidegate.scheduler.tree.cells import Need
+from tidegate.scheduler.tree.cells import Need, total
 from tidegate.scheduler.tree.ledger import Short
 from tidegate.scheduler.tree.node import TreeNode
 
@@ -38,7 +39,7 @@ from tidegate.scheduler.tree.node import TreeNode
 class Rights:
     """What one ask may take, and by which rule."""
 
-    def __init__(self, ask: Ask, draft: Draft, need: Need) -> None:
+    def __init__(self, ask: Ask, draft: Draft, need: Need, users: Users | None = None) -> None:
         self.ask = ask
         self.draft = draft
         self.need = need
@@ -50,6 +51,9 @@ class Rights:
         """Whether anything was."""
         self.spared: set[tuple[Holding, bool]] = set()
         """From whom nothing is taken (or not their floor), since the asker would not be entitled to it in the end."""
+        self.users = users
+        """Who uses room held for somebody else that the asker would not leave in time: they give nothing, and what they
+        have is none of what their nodes hold too much."""
         self.path = set(ask.queue.path)
         self.within = ask.queue.rules.preemption.within_queue
         self.across = ask.queue.rules.preemption.across_queues
@@ -110,7 +114,7 @@ class Rights:
     def permit(self, holding: Holding, need: Need, floor: bool) -> Rule | None:
         """By which rule this much may be taken from a workload (`floor`: with its floor), if by any."""
         assert holding.queue is not None
-        if (holding, floor) in self.spared:
+        if (holding, floor) in self.spared or (self.users is not None and holding in self.users):
             return None
         if holding.queue is self.ask.queue:
             return self._within(holding, floor)
@@ -126,7 +130,8 @@ class Rights:
     def alike(self, holding: Holding) -> Hashable:
         """Between workloads of one Queue and size their priority decides, and in the asker's own also who is newer."""
         newer = holding.queue is self.ask.queue and holding.workload.created > self.ask.created
-        return (holding.workload.priority, holding.was_impatient, newer)
+        uses = self.users is not None and holding in self.users
+        return (holding.workload.priority, holding.was_impatient, newer, uses)
 
     def spares(self, queue: TreeNode) -> int | None:
         """Where priority alone decides, nobody above the asker's gives anything; nor its equals in other Queues."""
@@ -160,6 +165,8 @@ class Rights:
         """Whether a node holds more than it deserves, and no less than it deserves without these amounts."""
         ledger, deserved = self.draft.ledger, self.draft.deserved
         due = deserved.share(node)
+        if self.users is not None and not self._is_above_without_users(node, need):
+            return False
         if not ledger.shares[node.index] > due <= ledger.share_without(node, need):
             return bool(node.contested) and self._is_promised_to_both(node, need)
         granted, own = ledger.granted[node.index], deserved.amounts(node)
@@ -168,6 +175,12 @@ class Rights:
             for axis, amount in need
             if any(axis in lack.axes and not lack.limited for lack in self.short)
         )
+
+    def _is_above_without_users(self, node: TreeNode, need: Need) -> bool:
+        """Whether a node would give these amounts if nobody backfilled below it."""
+        assert self.users is not None
+        used, ledger, due = self.users.below(node), self.draft.ledger, self.draft.deserved.share(node)
+        return not used or ledger.share_without(node, used) > due <= ledger.share_without(node, total([used, need]))
 
     def _is_promised_to_both(self, node: TreeNode, need: Need) -> bool:
         """Whether amounts inside a guarantee are due to the asker, which is guaranteed them as well: the node keeps all

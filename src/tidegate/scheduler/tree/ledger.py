@@ -57,8 +57,10 @@ class Ledger(Shares):
         self._unusable_anywhere = 0
         """More than 0 while something is going or reserved: only then the sums above need looking at."""
         if self.keeps:
-            for root in tree.roots:
-                self._keep(root)
+            # What is kept below one root is kept from others that read the same nodes, too.
+            shared = tree.machines.children if tree.machines else []
+            for top in filter(None, [tree.machines, *(root for root in tree.roots if root not in shared)]):
+                self._keep(top)
         self._kept_idle = [inner.copy() for inner in self.inner] if self.keeps else self.inner
 
     def _keep(self, node: TreeNode) -> list[int]:

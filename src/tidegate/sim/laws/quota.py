@@ -14,6 +14,8 @@ from tidegate.scheduler import Node, Snapshot, Taint
 Cell = tuple[str, str]
 """Flavor and resource."""
 Amounts = dict[Cell, int]
+MACHINES = "the nodes of several roots"
+"""Stands above roots that read the same nodes, which have no more together than each alone. No queue is called so."""
 
 
 def add(total: Amounts, more: Mapping[Cell, int], times: int = 1) -> None:
@@ -36,13 +38,15 @@ class Place:
     limits: Mapping[str, int] = field(default_factory=dict)
     capacity: Amounts = field(default_factory=dict)
     children: list[Place] = field(default_factory=list)
+    machines: Place | None = None
+    """Of a root: what it shares with other roots."""
 
     @property
     def path(self) -> Iterator[Place]:
-        """From here up to the root."""
+        """From here up to the root, and to the nodes it shares with others."""
         yield self
-        if self.parent is not None:
-            yield from self.parent.path
+        if (above := self.parent or self.machines) is not None:
+            yield from above.path
 
     def below(self) -> Iterator[Place]:
         yield self
@@ -50,7 +54,8 @@ class Place:
             yield from child.below()
 
     def bound(self, cell: Cell) -> int | None:
-        return self.most.get(cell) if self.parent is not None else self.most.get(cell, 0)
+        is_root = self.parent is None and self.name != MACHINES
+        return self.most.get(cell, 0) if is_root else self.most.get(cell)
 
     def share(self, holds: Mapping[Cell, int]) -> Fraction:
         """max over resources of what is held above the guarantee / capacity of the parent, over the weight."""
@@ -83,9 +88,12 @@ class QuotaTree:
             if parent is not None and parent.name in specs:
                 limits = {resource: limit.nano for resource, limit in queue.limits.items()}
                 self._put(Place(name, parent, queue.weight, limits=limits))
-        for root in [place for place in self.places.values() if place.parent is None]:
+        self.roots = [place for place in self.places.values() if place.parent is None]
+        for root in self.roots:
             self._sum_up(root)
             self._size(root, snapshot)
+        if snapshot.nodes:
+            self._share_nodes()
 
     def _put(self, place: Place) -> Place:
         self.places[place.name] = place
@@ -115,11 +123,8 @@ class QuotaTree:
     def _size(self, root: Place, snapshot: Snapshot) -> None:
         """A root's capacity is what it states; where it states nothing what the nodes have; without nodes what its
         children are guaranteed."""
-        quotas = self._specs[root.name].quotas
-        flavors = [one.flavor for one in quotas]
-        stated = {
-            (one.flavor, name): quota.nominal_quota.nano for one in quotas for name, quota in one.resources.items()
-        }
+        flavors = [one.flavor for one in self._specs[root.name].quotas]
+        stated = self.stated(root)
         found = capacity_of_nodes(snapshot) if snapshot.nodes else root.guarantee
         found = {cell: amount for cell, amount in found.items() if not flavors or cell[0] in flavors}
         root.capacity = root.most = {**found, **stated}
@@ -128,6 +133,28 @@ class QuotaTree:
             if place.parent is not None:
                 above = place.parent.capacity
                 place.capacity = {cell: min(amount, place.most.get(cell, amount)) for cell, amount in above.items()}
+
+    def stated(self, root: Place) -> Amounts:
+        """What a root says itself that it has."""
+        quotas = self._specs[root.name].quotas
+        return {(one.flavor, name): quota.nominal_quota.nano for one in quotas for name, quota in one.resources.items()}
+
+    def has_doors(self, root: Place) -> bool:
+        """Whether there is any Queue below it."""
+        return any(place.name not in self._specs for place in root.below())
+
+    def _share_nodes(self) -> None:
+        readers: dict[Cell, list[Place]] = {}
+        for root in filter(self.has_doors, self.roots):
+            for cell in root.capacity.keys() - self.stated(root).keys():
+                readers.setdefault(cell, []).append(root)
+        shared = {cell: roots for cell, roots in readers.items() if len(roots) > 1}
+        if shared:
+            machines = self._put(Place(MACHINES, None, 1))
+            machines.capacity = machines.most = {cell: roots[0].capacity[cell] for cell, roots in shared.items()}
+            machines.children = [root for root in self.roots if any(root in roots for roots in shared.values())]
+            for root in machines.children:
+                root.machines = machines
 
 
 def capacity_of_nodes(snapshot: Snapshot) -> Amounts:

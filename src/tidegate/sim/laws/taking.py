@@ -21,9 +21,7 @@ def law_2(accounts: Accounts, held: Container[str]) -> Iterator[Breach]:
     """`held`: resources of which what is free may be meant for who lost patience, and says nothing about taking."""
     granted = {grant.workload for grant in accounts.plan.grants}
     already_over = next(over_committed(accounts.tree.places.values(), accounts.after), None) is not None
-    # What two roots share of the nodes is nobody's bound here: what goes because it is too little cannot be judged.
-    alone = sum(place.parent is None for place in accounts.tree.places.values()) == 1
-    judged = {*MAKES_ROOM, Rule.OVER_QUOTA} if alone else MAKES_ROOM
+    judged = {*MAKES_ROOM, Rule.OVER_QUOTA}
     for taken in takings(accounts.plan):
         verb = "is shrunk" if isinstance(taken, Shrink) else "is evicted"
         if not taken.causes:

@@ -1,5 +1,8 @@
 """Jobs recorded elsewhere, from CSV: submit, duration, cpu, memory, user; pods and priority where the file has them.
 
+The first line names the columns. Where it does not, and begins with a job, they are taken in this order, or as the
+trace numbers them: what clusters publish has often no such line.
+
 Times become whole seconds from the first job on: submissions are rounded down, durations up. Amounts are exact.
 """
 
@@ -11,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 
 from tidegate.model.kinds.queue import QueueSpec
@@ -25,6 +28,8 @@ from tidegate.sim.world import Application, PodGroup, World
 _PARTS = {TimeUnit.S: 1, TimeUnit.MS: 1000, TimeUnit.US: 1_000_000}
 _NEEDED = ("submit", "cpu", "memory", "user")
 _OTHERS = ("duration", "end", "pods", "priority")
+_IN_ORDER = ("submit", "duration", "cpu", "memory", "user", "pods", "priority")
+"""Of a file that does not name its columns."""
 _SEPARATORS = ",;\t|"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 _MOST_FAULTS = 20
@@ -76,18 +81,40 @@ class _Reader:
         """The columns the file has."""
 
     def jobs(self, lines: Iterator[str]) -> Iterator[Job | None]:
-        first = next(lines, "")
+        blank: list[str] = []
+        for first in lines:
+            if first.strip():
+                break
+            blank.append(first)
+        else:
+            first = ""
         separator = max(_SEPARATORS, key=first.count)
-        reader: csv.DictReader[str] = csv.DictReader(chain([first], lines), skipinitialspace=True, delimiter=separator)
+        reader: csv.DictReader[str] = csv.DictReader(
+            chain(blank, [first], lines), skipinitialspace=True, delimiter=separator
+        )
         try:
-            if not self._knows_its_columns(reader.fieldnames or []):
+            names = next(csv.reader([first], skipinitialspace=True, delimiter=separator), [])
+            by_place = self._by_place(names)
+            reader.fieldnames = by_place or names
+            if not self._knows_its_columns(reader.fieldnames):
                 return
-            for number, row in enumerate(reader):
+            for number, row in enumerate(reader if by_place else islice(reader, 1, None)):
                 if number == self.trace.most or len(self.faults) >= _MOST_FAULTS:
                     return
                 yield self._job(row, reader.line_num)
         except csv.Error as error:
             self.faults.append(Fault(self.file, reader.line_num, Problem((), f"is not CSV ({error}); correct it")))
+
+    def _by_place(self, cells: Sequence[str]) -> Sequence[str] | None:
+        """What the columns are called in a file whose first line is a job; None if that line names them."""
+        numbered = self.names["submit"].isdecimal()
+        named = {name.strip().casefold() for name in self.names.values()}
+        if not numbered and not named.isdisjoint(cell.strip().casefold() for cell in cells):
+            return None
+        at = int(self.names["submit"]) - 1 if numbered else 0
+        if not 0 <= at < len(cells) or not _NUMBER.fullmatch(cells[at].strip()):
+            return None
+        return [str(number) for number in range(1, len(cells) + 1)] if numbered else _IN_ORDER[: len(cells)]
 
     def _knows_its_columns(self, header: Sequence[str]) -> bool:
         """Find the columns as the file writes them; a fault if some are not there."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidegate.scheduler import Instant, Plan, Standing
-from tidegate.sim.laws.quota import QuotaTree, over_flavors
+from tidegate.sim.laws.quota import Amounts, QuotaTree, add, over_flavors
 from tidegate.sim.world import World
 
 
@@ -45,13 +45,16 @@ class History:
             self.end = min(self.end, max(self.samples[-1].at, least))
 
     def spans(self) -> Iterator[tuple[Sample, int]]:
-        """Every sample with how many seconds it held."""
+        """Every sample with how many seconds it held. Before the first nobody wanted anything, which counts, too."""
         if self.samples:
+            if first := self.samples[0].at:
+                yield Sample(0, {}, self.samples[0].capacity), first
             ends = [sample.at for sample in self.samples[1:]] + [self.end]
             yield from ((sample, end - sample.at) for sample, end in zip(self.samples, ends, strict=True))
 
     def _capacity_of(self, world: World) -> dict[str, int]:
-        configuration = (tuple(world.nodes.values()), dict(world.flavors), dict(world.cluster_queues))
+        places = (dict(world.cluster_queues), dict(world.queues))
+        configuration = (tuple(world.nodes.values()), dict(world.flavors), *places)
         if configuration != self._configuration:
             tree = QuotaTree(world.snapshot())
             self._configuration, self._capacity = configuration, capacity_of(tree)
@@ -63,10 +66,12 @@ def _differs(one: Sample, other: Sample) -> bool:
 
 
 def capacity_of(tree: QuotaTree) -> dict[str, int]:
-    """By resource: what the roots have, where several read the same nodes what the largest has."""
-    total: dict[str, int] = {}
-    for place in tree.places.values():
-        if place.parent is None:
-            for resource, amount in over_flavors(place.capacity).items():
-                total[resource] = max(total.get(resource, 0), amount)
-    return total
+    """By resource: what the roots with any Queue state, and what they read from the nodes, however many of them do."""
+    read: Amounts = {}
+    total: Amounts = {}
+    for root in filter(tree.has_doors, tree.roots) if any(map(tree.has_doors, tree.roots)) else tree.roots:
+        stated = tree.stated(root)
+        add(total, stated)
+        read |= {cell: amount for cell, amount in root.capacity.items() if cell not in stated}
+    add(total, read)
+    return over_flavors(total)
