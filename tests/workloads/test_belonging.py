@@ -153,13 +153,14 @@ def test_what_makes_applications_makes_no_pods() -> None:
     assert not belongs(by_hand(obj), above(obj), TABLE)
 
 
-def test_a_pods_pods_are_its_applications_and_not_a_single_pods() -> None:
-    """A Spark driver makes executors, which its application was granted. A single pod was granted itself."""
+def test_the_pods_of_a_driver_are_its_applications_and_those_of_any_other_pod_nobodys() -> None:
+    """A Spark driver makes executors, which its application was granted. A single pod was granted itself, and so was
+    one that a Job has made."""
     driver = by_hand(stored(sample("SparkApplication")), **{WORKLOAD: "sparkapplication-app", FLAVOR: "default"})
     executor = by_hand({**driver, "kind": "Pod", "apiVersion": "v1"}, **{WORKLOAD: "sparkapplication-app"})
     assert belongs(executor, above(driver), TABLE)
     assert not belongs(unmarked(executor), above(driver), TABLE)
-    for mark in ("pod-mine", "podgroup-gang"):
+    for mark in ("pod-mine", "podgroup-gang", "job-app", "queuejob-app", "raycluster-app"):
         single = put(driver, ("metadata", "annotations", WORKLOAD), mark)
         assert not belongs(put(executor, ("metadata", "annotations", WORKLOAD), mark), above(single), TABLE)
         assert not belongs(unmarked(executor), above(single), TABLE)

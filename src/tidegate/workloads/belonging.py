@@ -35,7 +35,7 @@ def _made(pod: Obj, entry: JobKind, owner: Obj, above: Above, kinds: Kinds) -> b
     if entry.makes is not None:
         return False  # It makes applications, and these make pods.
     if entry.kind == "Pod" and not entry.group:
-        return _is_of_pod(mark, owner)
+        return _is_of_pod(mark, owner, kinds)
     if is_run_here(entry):
         return mark == workload_name(kinds.prefix(entry), name)
     places = _places(entry, owner, kinds)
@@ -66,12 +66,14 @@ def _is_from(pod: Obj, owner: Obj, place: PodPlace) -> bool:
     return not _said(owner, place, FLAVOR) or _is_like(pod, owner, place)
 
 
-def _is_of_pod(mark: str, owner: Obj) -> bool:
-    """Whether a pod that says this was made by another one. A single pod, or one of a gang, is all that was asked for:
-    whatever it makes is not counted with it."""
+def _is_of_pod(mark: str, owner: Obj, kinds: Kinds) -> bool:
+    """Whether a pod that says this was made by another one: by a Spark driver, of an application that asks for its
+    executors too, or by one that nobody queues. Whatever any other pod makes nobody has asked for."""
     own = _mark(owner)
-    alone = own == workload_name("Pod", str(owner["metadata"].get("name"))) or own.startswith("podgroup-")
-    return mark == own and not alone and (bool(own) or not gated(owner))
+    if not own:
+        return not mark and not gated(owner)
+    drivers = (entry for entry in kinds.entries if any(rule.spark is not None for rule in entry.pod_sets))
+    return mark == own and any(own.startswith(workload_name(kinds.prefix(entry), "")) for entry in drivers)
 
 
 def _runs_unmarked(entry: JobKind, obj: Obj, above: Above, kinds: Kinds) -> bool:

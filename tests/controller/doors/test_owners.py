@@ -76,6 +76,8 @@ async def test_nor_does_it_help_to_copy_what_is_written_on_the_pods_of_a_job_tha
     assert made["spec"]["schedulingGates"] == [GATE]
     assert "tidegate.dev/workload" not in made["metadata"]["annotations"]
     await guarded.waits("pod-mine", "WaitingForQuota")
+    await by_hand(guarded, "its", own, "v1", "Pod", annotations=marks)
+    await guarded.waits("pod-its", "WaitingForQuota")
     await used(guarded, "3")
 
 
