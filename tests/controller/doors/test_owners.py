@@ -105,23 +105,29 @@ async def test_a_pod_that_names_a_queue_job_that_waits_waits_itself(guarded: Hou
     await guarded.waits("pod-mine", "WaitingForQuota")
 
 
-@pytest.mark.parametrize("owner", ["held", "running"])
+@pytest.mark.parametrize("owner", ["held", "running", "nobody"])
 async def test_what_no_door_has_held_counts_as_used(house: House, owner: str) -> None:
-    """An operator whose doors nobody asks, or that were fooled: it runs, so its room is nobody else's."""
-    if owner == "held":
+    """An operator whose doors nobody asks, or that were fooled, or were not there yet: it runs, so its room is nobody
+    else's."""
+    if owner != "running":
         await house.client.patch(QUEUES, "default", {"spec": {"limits": {"cpu": "2"}}}, house.namespace)
-    job = await house.queued_job("job", 3 if owner == "held" else 1)
+    job = await house.queued_job("job", 3 if owner != "running" else 1)
     if owner == "running":
         await house.state("job-job", "Admitted", granted=1)
         await job_pods(house, "job", 1)
     else:
         await house.waits("job-job", "ExceedsQuota")
-    await by_hand(house, "mine", job, "batch/v1", "Job")
-    await used(house, "2" if owner == "held" else "3")
+    if owner == "nobody":
+        await house.client.delete(r.JOBS, "job", house.namespace)
+        single = {"metadata": {"name": "mine"}, "spec": {"containers": [CONTAINER]}}
+        await house.client.create(r.PODS, single, house.namespace)
+    else:
+        await by_hand(house, "mine", job, "batch/v1", "Job")
+    await used(house, "2" if owner != "running" else "3")
     await house.workload("next", 2)
     waits = await house.see(WORKLOADS, "next", lambda obj: (obj.get("status") or {}).get("waiting"))
     (pods,) = waits["status"]["podSets"]
     assert pods["granted"] == sum(pods["held"].values()), "whatever is promised to it, none of its pods may start"
     await house.client.delete(r.PODS, "mine", house.namespace, grace_period_s=0)
     await house.see(WORKLOADS, "next", lambda obj: not obj["status"].get("waiting"))
-    await used(house, "0" if owner == "held" else "1")
+    await used(house, "0" if owner != "running" else "1")
