@@ -14,7 +14,7 @@ from tidegate.scheduler import Plan, Planner, Snapshot, Workload
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.tree.tree import Tree
 
-SAMPLES = 30
+SAMPLES = 200
 WARM, WARMING = 5_000, 4
 """Workloads and rounds before anything is measured."""
 
@@ -37,7 +37,7 @@ def growing(pending: int, queues: int, flavors: int) -> list[Row]:
     waiting = list(gangs(pending, queues))
     collect_rarely()
     for _ in range(WARMING):  # Whatever the size: the first cycles of a process cost twice as much.
-        _admitted(list(gangs(WARM, queues)), tree(queues, flavors=flavors))
+        _warm_up(queues, flavors)
     planner, plan, load, admitting = _admitted(waiting, tree(queues, flavors=flavors))
     carry_out(planner, plan, NOW + 1)
     rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]
@@ -45,9 +45,16 @@ def growing(pending: int, queues: int, flavors: int) -> list[Row]:
     rows.append(
         Row("deserved from scratch", _deserved(planner, waiting, tree(queues, flavors=flavors)), len(plan.grants))
     )
-    running = [one for grant in plan.grants if (one := planner.workload(grant.workload))]
-    rows.append(Row("one pod ended", _endings(planner, running), 1))
+    rows.append(Row("one pod ended", _endings(planner, plan), 1))
     return rows
+
+
+def _warm_up(queues: int, flavors: int) -> None:
+    """All that is measured, once, of another world."""
+    planner, plan, _, _ = _admitted(list(gangs(WARM, queues)), tree(queues, flavors=flavors))
+    carry_out(planner, plan, NOW + 1)
+    _arrivals(planner, WARM, queues)
+    _endings(planner, plan)
 
 
 def _admitted(waiting: list[Workload], snapshot: Snapshot) -> tuple[Planner, Plan, float, float]:
@@ -74,7 +81,9 @@ def _arrivals(planner: Planner, pending: int, queues: int) -> float:
     )
 
 
-def _endings(planner: Planner, running: list[Workload]) -> float:
+def _endings(planner: Planner, plan: Plan) -> float:
+    """Of some that were let in, here and there."""
+
     def end(name: str) -> None:
         workload = planner.workload(name)
         assert workload is not None
@@ -84,6 +93,7 @@ def _endings(planner: Planner, running: list[Workload]) -> float:
         else:
             planner.put(after)
 
+    running = [one for grant in plan.grants if (one := planner.workload(grant.workload))]
     some = running[:: max(1, len(running) // SAMPLES)][:SAMPLES]
     return statistics.median(_cycle(planner, NOW + 3, lambda name=one.name: end(name)) for one in some)
 

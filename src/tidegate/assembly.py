@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidegate.controller.doors.judge import Judge
+    from tidegate.controller.doors.owners import Owners
     from tidegate.controller.operator import Operator
     from tidegate.controller.replica import Settings
     from tidegate.controller.watch.cache import Cache
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tidegate.local.control_plane import ControlPlane
     from tidegate.local.store import Change, Store
     from tidegate.model.jobs import Kinds
+    from tidegate.workloads import Above
 
 _SYNC_S = 10.0
 
@@ -69,19 +71,23 @@ class InProcessDoor:
     """The doors as admission of the embedded server. Whoever comes before the operator is there waits for it: to judge
     without its queues would be to guess."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, client: Client) -> None:
         self._store = store
+        self._client = client
         self._judge: Judge | None = None
         self._heard: Heard | None = None
+        self._owners: Owners | None = None
         self._opened = asyncio.Event()
 
     async def open(self, operator: Operator) -> None:
         """From now on it judges, by what the operator knows."""
         from tidegate.controller.doors.judge import Judge
+        from tidegate.controller.doors.owners import Owners
 
         await operator.cache.synced()
         self._heard = Heard(self._store, operator.cache)
         self._judge = Judge(operator.cache, operator.managed)
+        self._owners = Owners(self._client, operator.cache.kinds)
         self._opened.set()
 
     async def mutate(self, asked: Attributes) -> None:
@@ -90,10 +96,11 @@ class InProcessDoor:
         if asked.operation == "CREATE" and asked.namespace and not asked.namespace.startswith("kube-"):
             await _at_most(_SYNC_S, self._opened.wait())
         judge, what = self._judge, (asked.served.group, asked.served.plural)
-        if judge is None or self._heard is None or not judge.is_asked(what):
+        if judge is None or self._heard is None or self._owners is None or not judge.is_asked(what):
             return
         await _at_most(_SYNC_S, self._heard.everything())
-        _carry_out(judge, asked, asked.obj)
+        above = await self._owners.of(asked.obj, asked.namespace) if asked.operation == "CREATE" else {}
+        _carry_out(judge, asked, asked.obj, above)
 
     async def validate(self, asked: Attributes) -> None:
         """Everything here is decided when the object is changed."""
@@ -105,7 +112,7 @@ async def _at_most(seconds: float, done: Coroutine[Any, Any, object]) -> None:
             await done
 
 
-def _carry_out(judge: Judge, asked: Attributes, obj: Object) -> None:
+def _carry_out(judge: Judge, asked: Attributes, obj: Object, above: Above) -> None:
     from tidegate.controller.doors.door import InvalidError, RefusedError, Submitter
     from tidegate.controller.doors.judge import Write
     from tidegate.local.errors import ApiError, forbidden
@@ -114,7 +121,7 @@ def _carry_out(judge: Judge, asked: Attributes, obj: Object) -> None:
     group, plural = what = asked.served.group, asked.served.plural
     write = Write(
         what=what, namespace=asked.namespace, obj=obj, old=asked.old,
-        by=Submitter(asked.user.name, asked.user.groups), may_grant=partial(_may_grant, asked),
+        by=Submitter(asked.user.name, asked.user.groups), may_grant=partial(_may_grant, asked), above=above,
     )  # fmt: skip
     try:
         judged = judge.judge(write)
@@ -140,7 +147,7 @@ async def beside(plane: ControlPlane) -> None:
     await make_root(plane.client)
     await make_default_queue(plane.client)
     await mark_inside(plane.client)
-    door = InProcessDoor(plane.store)
+    door = InProcessDoor(plane.store, plane.client)
     # Before those that judge: they are to see what it made of the object.
     plane.api.admission.plugins.insert(1, door)
     plane.run_beside("operator", _run_operator(plane.client, door, kinds))

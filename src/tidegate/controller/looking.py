@@ -103,7 +103,8 @@ class Looking:
         self._told.pop(key, None)
         self._lowered.forget(key)
         self.going.pop(key, None)
-        return left_over(name_of(key), [self._pod(pod) for pod in self._cache.pods_of(name_of(key))])
+        pods = self._cache.pods_of(name_of(key))
+        return left_over(name_of(key), [self._gated.beside.counted(pod, self._pod(pod)) for pod in pods])
 
     def granted(self, key: Key) -> tuple[Workload, SeenWorkload] | None:
         """A Workload as the server has it, for whoever carries out what it is granted."""

@@ -164,7 +164,7 @@ class Cycle:
 
     def _make_room(self, ask: Ask) -> Placement | None:
         before = self.draft.moves
-        placement = make_room(ask, self.draft, self.empty, self.held_room.users_to_spare(ask))
+        placement = make_room(ask, self.draft, self.empty, self.held_room.users_to_spare)
         self._unrest.took |= placement is not None and self.draft.moves > before
         return placement
 

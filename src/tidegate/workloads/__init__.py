@@ -9,10 +9,11 @@ Pure: objects in, new objects out; nothing given is ever changed. Which Workload
 written to an API server, is not known here.
 """
 
+from tidegate.workloads.belonging import Above, belongs, is_granted
 from tidegate.workloads.changes import marked_as, remembering, restored, unmarked
 from tidegate.workloads.defaults import PodDefaults, pod_defaults
 from tidegate.workloads.describe import classes_of_pods, describe, ended_pods, group_of, is_run_here, with_live
-from tidegate.workloads.family import inheriting, is_owned, is_part, maker_of
+from tidegate.workloads.family import inheriting, is_part, maker_of, owners_named
 from tidegate.workloads.let_go import LetGo, Written, flavors_noted, granted_to, let_go, said_active, written_into
 from tidegate.workloads.names import (
     FLAVOR,
@@ -41,6 +42,7 @@ __all__ = [
     "QUEUE",
     "SUBMITTER",
     "WORKLOAD",
+    "Above",
     "Allowance",
     "Growth",
     "LetGo",
@@ -48,6 +50,7 @@ __all__ = [
     "PodFacts",
     "Written",
     "asks_as",
+    "belongs",
     "classes_of_pods",
     "describe",
     "ended_pods",
@@ -59,7 +62,7 @@ __all__ = [
     "hold_pods",
     "holds",
     "inheriting",
-    "is_owned",
+    "is_granted",
     "is_part",
     "is_run_here",
     "let_go",
@@ -67,6 +70,7 @@ __all__ = [
     "maker_of",
     "marked_as",
     "next_step",
+    "owners_named",
     "pod_defaults",
     "pod_facts",
     "pod_set_of",

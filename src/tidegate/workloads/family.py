@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tidegate.model.jobs import JobError, JobKind, Kinds, Obj, inside, merge, peek, templates
@@ -20,11 +20,14 @@ def is_part(entry: JobKind, obj: Obj, kinds: Kinds) -> bool:
     return False
 
 
-def is_owned(pod: Obj, kinds: Kinds) -> bool:
-    """Whether a pod is counted with whoever made it. An owner of a kind that nobody queues does not count: what such a
-    one makes is queued pod by pod, or everybody could run beside the queue by naming an owner."""
-    owners: Iterable[Mapping[str, Any]] = inside(pod, ("metadata",)).get("ownerReferences") or ()
-    return any(kinds.find({"apiVersion": one.get("apiVersion"), "kind": one.get("kind")}) for one in owners)
+def owners_named(obj: Obj, kinds: Kinds) -> Iterator[tuple[JobKind, Mapping[str, Any]]]:
+    """The owners of kinds that are queued, as an object names them. One of a kind that nobody queues does not count:
+    what such a one makes is queued pod by pod, or everybody could run beside the queue by naming an owner."""
+    owners: Iterable[Mapping[str, Any]] = inside(obj, ("metadata",)).get("ownerReferences") or ()
+    for owner in owners:
+        entry = kinds.find({"apiVersion": owner.get("apiVersion"), "kind": owner.get("kind")})
+        if entry is not None:
+            yield entry, owner
 
 
 def maker_of(obj: Obj, kinds: Kinds) -> tuple[JobKind, str] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tidegate.model.jobs import JobError, JobKind, Kinds, Obj, PodSetShape, inside, pod_group, pod_requests, put
 from tidegate.model.resources import NOTHING, Resources
-from tidegate.workloads.family import is_owned
+from tidegate.workloads.family import owners_named
 from tidegate.workloads.names import FLAVOR, GATE, POD_SET, QUEUE, WORKLOAD, workload_name
 from tidegate.workloads.start import Allowance, start
 
@@ -59,17 +59,18 @@ def gated(pod: Obj) -> bool:
 
 
 def asks_as(pod: Obj, entry: JobKind | None = None, kinds: Kinds | None = None) -> str:
-    """The name of the Workload it belongs to, or that asks for it while it is held; empty where it is nobody's."""
+    """The name of the Workload it belongs to, or that asks for it while it is held, or would; empty where it is
+    nobody's."""
     marked = inside(pod, ("metadata", "annotations")).get(WORKLOAD)
     if marked:
         return str(marked)
-    if pod["metadata"].get("ownerReferences"):
-        named = _by_labels(pod, kinds) if kinds else ""
-        if named or kinds is None or is_owned(pod, kinds):
-            return named
+    owned, name = bool(pod["metadata"].get("ownerReferences")), str(pod["metadata"]["name"])
+    if owned and kinds is not None and (named := _by_labels(pod, kinds)):
+        return named
     if not gated(pod):
-        return ""
-    name = str(pod["metadata"]["name"])
+        # It runs beside the queue, unless an owner made it that answers for it, which it cannot tell itself.
+        beside = kinds is not None and (not owned or any(owners_named(pod, kinds)))
+        return workload_name("Pod", name) if beside else ""
     group = _group(pod, entry)
     return workload_name("podgroup", group) if group else workload_name("Pod", name)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.controller.house import House
+from tests.controller.kinds.played import owner_of
 from tests.model.jobs.samples import sample
 from tidegate.controller.doors.door import Door, RefusedError, Submitter
 from tidegate.controller.doors.sight import Seen
@@ -40,13 +41,35 @@ def test_every_queued_kind_is_held_from_its_first_moment(entry: Any) -> None:
 
 
 def test_pods_of_a_gated_application_are_gated_though_its_definition_knows_no_gates() -> None:
-    """Some definitions prune what they do not know; the mark on the pod is enough."""
-    owner = {"apiVersion": "kubernetes.dask.org/v1", "kind": "DaskCluster", "name": "x", "uid": "1", "controller": True}
+    """Some definitions prune what they do not know; the mark on the pod is enough. A flavor is what it gets when it is
+    let go, so none that it comes with was granted."""
+    held = dict(door().judge(sample("DaskCluster"), "team-a", BY))
+    held["metadata"] |= {"uid": "1"}
+    mark = f"daskcluster-{held['metadata']['name']}"
     pod = sample("Pod")
-    pod["metadata"] |= {"ownerReferences": [owner], "annotations": {"tidegate.dev/workload": "daskcluster-x"}}
-    assert door().judge(pod, "team-a", BY)["spec"]["schedulingGates"] == [GATE]
-    pod["metadata"]["annotations"]["tidegate.dev/flavor"] = "default"
-    assert "schedulingGates" not in door().judge(pod, "team-a", BY)["spec"], "it was granted"
+    pod["metadata"] |= {"ownerReferences": [owner_of(held)], "annotations": {"tidegate.dev/workload": mark}}
+    for marks in ({}, {"tidegate.dev/flavor": "default"}):
+        pod["metadata"]["annotations"] |= marks
+        judged = door().judge(pod, "team-a", BY, above={"1": held})
+        assert judged["spec"]["schedulingGates"] == [GATE]
+        assert judged["metadata"]["annotations"] == {"tidegate.dev/workload": mark}
+
+
+def test_a_pod_that_names_an_owner_that_did_not_make_it_waits_like_a_single_pod() -> None:
+    """It was neither held nor counted: by naming a Job that waits, everybody could run beside the queue."""
+    held = dict(door().judge(sample("Job"), "team-a", BY))
+    held["metadata"] |= {"uid": "1"}
+    forged = {"tidegate.dev/workload": f"job-{held['metadata']['name']}", "tidegate.dev/flavor": "default"}
+    for marks in ({}, forged):
+        for above in ({"1": held}, {}):
+            pod = sample("Pod")
+            pod["metadata"] |= {"ownerReferences": [owner_of(held)], "annotations": marks}
+            judged = door().judge(pod, "team-a", BY, above=above)
+            assert judged["spec"]["schedulingGates"] == [GATE]
+            assert set(judged["metadata"]["annotations"]) == {"tidegate.dev/submitter"}
+    pod["spec"]["nodeName"] = "n-0"
+    with pytest.raises(RefusedError, match=r"leave spec\.nodeName out"):
+        door().judge(pod, "team-a", BY, above={"1": held})
 
 
 def test_an_owner_that_nobody_queues_and_marks_of_ones_own_do_not_open_the_door() -> None:

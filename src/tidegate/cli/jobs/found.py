@@ -11,30 +11,55 @@ if TYPE_CHECKING:
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
-_AGAIN_S, _TRIES = 0.2, 20
+_PATIENCE_S = 4.0
+"""How long the operator is waited for: one that runs needs no second."""
 
 
 async def find_workload(client: Client, namespace: str, name: str, *, looked_at: bool = False) -> Json:
     """The Workload that is meant: `etl`, `job/etl` or `job-etl`. CommandError with the nearest where there is none. A
     Job that was just made may have none yet, and its Workload no status: the operator is waited for, for a moment; also
     until it has `looked_at` it, where that is asked."""
+    found = await _look(client, namespace, name)
+    if found is None or (looked_at and not found.get("status")):
+        found = await _awaited(client, namespace, name, looked_at=looked_at)
+    if found is None:
+        raise CommandError(await _unseen(client, namespace, name))
+    return found
+
+
+async def _awaited(client: Client, namespace: str, name: str, *, looked_at: bool) -> Json | None:
+    """What has come of it when it is there, or when it was waited for long enough."""
+    from tidegate.cli.jobs.news import News
+    from tidegate.controller.kinds import WORKLOADS
+    from tidegate.kube.resources import EVENTS, JOBS
+
+    job = name.rpartition("/")[2]
+    watched = (WORKLOADS, ""), (JOBS, f"metadata.name={job}"), (EVENTS, _not_queued_fields(job))
+    found = None
+    try:
+        async with asyncio.timeout(_PATIENCE_S) as patience, News(client, namespace, *watched) as news:
+            while found is None or (looked_at and not found.get("status")):
+                await news.come()
+                found = await _look(client, namespace, name)
+    except TimeoutError:
+        if not patience.expired():
+            raise
+    return found
+
+
+async def _look(client: Client, namespace: str, name: str) -> Json | None:
+    """The Workload that is meant; None where it may still come. CommandError where there is none, or several are."""
     from tidegate.controller.kinds import WORKLOADS
 
-    for _ in range(_TRIES):
-        listed = (await client.list(WORKLOADS, namespace)).items
-        own = [one for one in listed if one["metadata"]["name"] == name]
-        found = own or [one for one in listed if _is_called(one, name)]
-        if len(found) > 1:
-            names = ", ".join(sorted(one["metadata"]["name"] for one in found))
-            raise CommandError(f"{name} is the name of several applications. Say which is meant: {names}.")
-        if found and (found[0].get("status") or not looked_at):
-            return found[0]
-        if not found and not await _may_come(client, namespace, name):
-            raise CommandError(await _unknown(client, namespace, name, listed))
-        await asyncio.sleep(_AGAIN_S)
-    if found:
-        return found[0]
-    raise CommandError(await _unseen(client, namespace, name))
+    listed = (await client.list(WORKLOADS, namespace)).items
+    own = [one for one in listed if one["metadata"]["name"] == name]
+    found = own or [one for one in listed if _is_called(one, name)]
+    if len(found) > 1:
+        names = ", ".join(sorted(one["metadata"]["name"] for one in found))
+        raise CommandError(f"{name} is the name of several applications. Say which is meant: {names}.")
+    if not found and not await _may_come(client, namespace, name):
+        raise CommandError(await _unknown(client, namespace, name, listed))
+    return found[0] if found else None
 
 
 async def _unseen(client: Client, namespace: str, name: str) -> str:
@@ -100,13 +125,16 @@ async def _not_queued(client: Client, namespace: str, name: str) -> str:
     from tidegate.kube.client import StatusError
     from tidegate.kube.resources import EVENTS
 
-    fields = f"involvedObject.name={name},reason=NotQueued"
     try:
-        found = (await client.list(EVENTS, namespace, fields=fields)).items
+        found = (await client.list(EVENTS, namespace, fields=_not_queued_fields(name))).items
     except StatusError:  # Not everybody may read events.
         return ""
     last = max(found, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""), default=None)
     return f"{last['involvedObject']['kind']} {name} is not in line: {last['message']}." if last else ""
+
+
+def _not_queued_fields(name: str) -> str:
+    return f"involvedObject.name={name},reason=NotQueued"
 
 
 def short_name(workload: Json) -> str:

@@ -10,10 +10,10 @@ from tidegate.cli.errors import CommandError
 from tidegate.cli.queued.cluster import on_cluster, options
 
 if TYPE_CHECKING:
+    from tidegate.cli.jobs.streams import Streams
     from tidegate.kube.client import Client
 
 Json = dict[str, Any]
-_AGAIN_S = 0.5
 
 _EXAMPLES = """examples:
   tidegate logs train-x7k2p               # the name that `tidegate run` and `tidegate status` show
@@ -42,8 +42,6 @@ def _run(told: argparse.Namespace) -> int:
 
 
 async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int:
-    import asyncio
-
     from tidegate.cli.jobs.found import find_workload, pods_of
     from tidegate.cli.jobs.streams import Streams, UnheardError
 
@@ -54,8 +52,29 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
     streams = Streams(client, namespace, several=asked > 1 and not told.pod, query=query, form=told.output)
     streams.follow(_chosen(await pods_of(client, workload), told.pod))
     try:
-        while told.follow and not _is_over(workload) and not streams.unheard.is_set():
-            await asyncio.sleep(_AGAIN_S)
+        if told.follow and not _is_over(workload):
+            await _to_the_end(client, namespace, told, streams)
+        await streams.ended()
+    except UnheardError as error:
+        if error.is_unread:
+            raise BrokenPipeError from None
+        raise CommandError(f"What it says cannot be written: {error}. Make room, or send it elsewhere.") from None
+    if not streams.begun:
+        raise CommandError(f"{told.name} has said nothing: no pod of it has begun. See `tidegate why {told.name}`.")
+    return 0 if streams.is_whole else 1
+
+
+async def _to_the_end(client: Client, namespace: str, told: argparse.Namespace, streams: Streams) -> None:
+    """Follow every pod that comes, until it has ended or nobody hears it any more."""
+    from tidegate.cli.jobs.found import find_workload, pods_of
+    from tidegate.cli.jobs.interrupts import first
+    from tidegate.cli.jobs.news import News
+    from tidegate.controller.kinds import WORKLOADS
+    from tidegate.kube.resources import PODS
+
+    async with News(client, namespace, (WORKLOADS, ""), (PODS, "")) as news:
+        while not streams.unheard.is_set():
+            await first(news.come(), streams.unheard.wait())
             try:
                 workload = await find_workload(client, namespace, told.name)
                 pods = await pods_of(client, workload)
@@ -67,14 +86,8 @@ async def _logs(client: Client, namespace: str, told: argparse.Namespace) -> int
                 gone = f"{told.name} is gone: it was cancelled, or deleted, meanwhile. Nothing follows."
                 raise CommandError(gone) from None
             streams.follow(_chosen(pods, told.pod))
-        await streams.ended()
-    except UnheardError as error:
-        if error.is_unread:
-            raise BrokenPipeError from None
-        raise CommandError(f"What it says cannot be written: {error}. Make room, or send it elsewhere.") from None
-    if not streams.begun:
-        raise CommandError(f"{told.name} has said nothing: no pod of it has begun. See `tidegate why {told.name}`.")
-    return 0 if streams.is_whole else 1
+            if _is_over(workload):
+                return
 
 
 def _chosen(pods: list[Json], name: str | None) -> list[Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tidegate.controller.applications.beside import Beside
 from tidegate.controller.applications.form import Flavors
 from tidegate.controller.applications.gates import Gates, name_of_pod
 from tidegate.controller.kinds import WORKLOADS, Key, name_of
@@ -17,7 +18,7 @@ from tidegate.model.codec import encode
 from tidegate.model.jobs import JobError, Outcome, pod_group
 from tidegate.model.kinds import Workload
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import describe, group_of, is_owned, pod_facts, queue_of
+from tidegate.workloads import describe, group_of, pod_facts, queue_of
 
 
 class GatedPods:
@@ -30,6 +31,7 @@ class GatedPods:
         self._recorder = recorder
         self._gates = gates
         self._entry = gates.entry
+        self.beside = Beside(cache, managed)
 
     def is_ours(self, workload: Workload) -> bool:
         """Whether a Workload stands for pods that somebody made one by one."""
@@ -65,8 +67,8 @@ class GatedPods:
         self._cache.workloads.wrote(await self._client.create(WORKLOADS, encode(wanted)))
 
     def _may_ask(self, pod: Object) -> bool:
-        """Whether it waits, for a Queue there is, and nobody asks for it who made it."""
-        if not pod_facts(pod).gated or is_owned(pod, self._cache.kinds):
+        """Whether it waits, for a Queue there is."""
+        if not pod_facts(pod).gated:
             return False
         return queue_of(pod) is not None or self._managed.has_default(str(pod["metadata"]["namespace"]))
 

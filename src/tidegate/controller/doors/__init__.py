@@ -1,6 +1,7 @@
 """The doors: what is judged before it is stored. Who asks is known here and nowhere else.
 
     door          applications are held, single pods gated, or refused with what to do
+    owners        whose a pod says it is, as the server has them
     update        applications that are changed stay within what was granted
     tree          ClusterQueues that would be their own ancestors
     judge         all of these, for a server that asks in its own process

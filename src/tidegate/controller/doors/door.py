@@ -30,6 +30,7 @@ from tidegate.model.jobs import (
     queue_name,
     refusal,
     with_suspend,
+    without,
 )
 from tidegate.model.kinds import ClusterQueue, Queue
 from tidegate.model.kinds.cluster_queue import Submitters
@@ -38,13 +39,16 @@ from tidegate.workloads import (
     GATE,
     SUBMITTER,
     WORKLOAD,
+    Above,
+    belongs,
     classes_of_pods,
     describe,
     hold_pods,
     inheriting,
-    is_owned,
+    is_granted,
     is_part,
     is_run_here,
+    owners_named,
     queue_of,
     unmarked,
     workload_name,
@@ -52,6 +56,7 @@ from tidegate.workloads import (
 
 _MOST_LEVELS = 64
 _OF_A_POD_SET = (f"{MIN_COUNT}.", f"{MAX_COUNT}.")
+_NOBODY: Above = {}
 _MIRROR = "kubernetes.io/config.mirror"
 """On what a node says of pods that it runs by itself: nobody's to hold."""
 
@@ -104,16 +109,19 @@ class Door:
         self._seen = seen
         self._managed = managed
 
-    def judge(self, obj: Object, namespace: str, by: Submitter, *, maker: Object | None = None) -> Obj:
+    def judge(
+        self, obj: Object, namespace: str, by: Submitter, *, maker: Object | None = None, above: Above = _NOBODY
+    ) -> Obj:
         """The object as it is to be created; RefusedError where it is not to be. `maker`: what makes such objects again
-        and again, as this one's owner; its Queue and its submitter are those of what it makes."""
+        and again, as this one's owner; its Queue and its submitter are those of what it makes. `above`: the owners that
+        a pod names, as the server has them."""
         entry = self._seen.kinds.find(obj)
         if entry is None or not self._managed.is_managed(namespace):
             return obj
         if not inside(obj, ("metadata",)).get("ownerReferences"):
             obj = dict(unmarked(obj))
         if entry.kind == "Pod" and not entry.group:
-            return self._pod(entry, obj, namespace, by)
+            return self._pod(entry, obj, namespace, by, above)
         if is_part(entry, obj, self._seen.kinds):
             return obj
         obj = dict(unmarked(obj))
@@ -172,18 +180,21 @@ class Door:
         except JobError as error:
             raise RefusedError(str(error)) from None
 
-    def _pod(self, entry: JobKind, pod: Object, namespace: str, by: Submitter) -> Obj:
+    def _pod(self, entry: JobKind, pod: Object, namespace: str, by: Submitter, above: Above) -> Obj:
         if not self._managed.queues(namespace):
             raise NoQueueError(_no_queue(namespace))
-        meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+        owned = any(owners_named(pod, self._seen.kinds))
+        if owned and not belongs(pod, above, self._seen.kinds):
+            owned, pod = False, dict(unmarked(pod))  # Whatever it says, nobody of those has made it.
+        meta = pod.get("metadata") or {}
         marks = meta.get("annotations") or {}
-        if meta.get("ownerReferences") and WORKLOAD in marks and FLAVOR not in marks and not spec.get("nodeName"):
-            return _gated(pod)  # An application's: it says whose it is, and was not granted anything yet.
+        granted = is_granted(pod, above, self._seen.kinds) if owned else FLAVOR in marks
+        if meta.get("ownerReferences") and WORKLOAD in marks and not granted:
+            # An application's: it says whose it is, and was not granted anything yet.
+            return _gated(without(pod, ("metadata", "annotations", FLAVOR)))
         queue = self.queue_for(entry, pod, namespace)
-        if queue is None or is_owned(pod, self._seen.kinds) or _MIRROR in marks:
+        if queue is None or owned or _MIRROR in marks:
             return _unforged(pod, by)
-        if spec.get("nodeName"):
-            raise RefusedError("the pod names its node, so it would run beside the queue; leave spec.nodeName out")
         self.check(queue, namespace, by)
         return _gated(signed(pod, by))
 
@@ -225,6 +236,9 @@ def _no_queue(namespace: str) -> str:
 
 
 def _gated(pod: Obj) -> Obj:
+    """Behind the gate; refused where it cannot wait, since a gate and a node exclude each other."""
+    if inside(pod, ("spec",)).get("nodeName"):
+        raise RefusedError("the pod names its node, so it would run beside the queue; leave spec.nodeName out")
     gates = [*(inside(pod, ("spec",)).get("schedulingGates") or ())]
     if any(gate.get("name") == GATE for gate in gates):
         return pod

@@ -13,6 +13,7 @@ from tidegate.controller.kinds import CLUSTER_QUEUES, WORKLOADS
 from tidegate.controller.namespaces import Managed
 from tidegate.controller.watch.cache import Cache
 from tidegate.kube.wire import Object
+from tidegate.workloads import Above
 
 _WORKLOADS, _TREE = (WORKLOADS.group, WORKLOADS.plural), (CLUSTER_QUEUES.group, CLUSTER_QUEUES.plural)
 
@@ -29,6 +30,8 @@ class Write:
     by: Submitter
     may_grant: Callable[[], bool]
     """Whether whoever writes may write the status of Workloads there."""
+    above: Above
+    """The owners that a pod names, as the server has them."""
 
 
 class Judge:
@@ -55,7 +58,7 @@ class Judge:
         if write.old is not None:
             believed = write.may_grant()
             return self._updates.judge(write.old, write.obj, write.namespace, write.by, maker=maker, believed=believed)
-        judged = self._door.judge(write.obj, write.namespace, write.by, maker=maker)
+        judged = self._door.judge(write.obj, write.namespace, write.by, maker=maker, above=write.above)
         warning = self._door.warning(write.obj, write.namespace)
         return Judged(judged, (warning,) if warning else ())
 

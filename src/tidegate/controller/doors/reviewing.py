@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from tidegate.controller.doors.door import Door, NoQueueError, RefusedError, Submitter, signed
+from tidegate.controller.doors.owners import Owners
 from tidegate.controller.doors.sight import Seen, Sight
 from tidegate.controller.doors.tree import what_is_wrong
 from tidegate.controller.doors.update import UpdateDoor
@@ -21,7 +22,7 @@ from tidegate.kube.resources import NAMESPACES
 from tidegate.kube.serve.reviews import Asked, allowed, refused
 from tidegate.kube.wire import Object, Resource
 from tidegate.model.jobs import JobError
-from tidegate.workloads import maker_of, queue_of
+from tidegate.workloads import Above, maker_of, queue_of
 
 T = TypeVar("T")
 
@@ -41,18 +42,20 @@ class Reviewing:
         self._sight = sight
         self._everywhere = everywhere
         self._door = Door(Seen.of(sight), sight.managed)
+        self._owners = Owners(client, sight.kinds)
 
     async def application(self, asked: Asked) -> Object:
         """An application or a pod that is created."""
         if asked.operation != "CREATE":
             return allowed(asked)
         door, maker = await self._door_for(asked), await self._maker(asked)
+        above = await self._owners.of(asked.obj, asked.namespace)
         try:
-            return self._judged(door, asked, maker)
+            return self._judged(door, asked, maker, above)
         except NoQueueError:
             door = await self._by_the_server(asked)
         try:
-            return self._judged(door, asked, maker)
+            return self._judged(door, asked, maker, above)
         except NoQueueError as none:
             return refused(asked, f"tidegate: {none}")
 
@@ -116,9 +119,10 @@ class Reviewing:
                 raise
             return None
 
-    def _judged(self, door: Door, asked: Asked, maker: Object | None) -> Object:
+    def _judged(self, door: Door, asked: Asked, maker: Object | None, above: Above) -> Object:
+        by = Submitter(asked.user, asked.groups)
         try:
-            judged = door.judge(asked.obj, asked.namespace, Submitter(asked.user, asked.groups), maker=maker)
+            judged = door.judge(asked.obj, asked.namespace, by, maker=maker, above=above)
         except NoQueueError:
             raise
         except RefusedError as no:

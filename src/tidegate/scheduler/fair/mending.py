@@ -49,6 +49,8 @@ class Mending:
         """How old what a node was given last is, as of how many changes there."""
         self._late: dict[TreeNode, list[Given]] = {}
         """By root: what was given since somebody below it first did not fit."""
+        self._children = [[child.index for child in node.children] for node in fill.tree.in_order]
+        """By index of a node, theirs."""
         self._strict = any(node.rules.ordering is Ordering.STRICT for node in fill.tree.in_order)
 
     def disturb(self, workload: Workload) -> None:
@@ -146,19 +148,22 @@ class Mending:
 
     def _ahead(self, node: TreeNode, behind: TreeNode, key: tuple[Any, ...]) -> TreeNode | None:
         """The child that is furthest ahead of a sibling's next ask, if any is."""
-        shares, share, turn = self.ledger.shares, key[0], key[1:]
-        ahead = [child for child in node.children if shares[child.index] > share and child is not behind]
-        if not ahead:
-            equals = (child for child in node.children if shares[child.index] == share and child is not behind)
-            ahead = [child for child in equals if self._turn(child) > turn]
-        return self._furthest(ahead)
+        shares = self._shares_below(node)
+        most = max(shares, default=0)
+        if most < key[0]:
+            return None
+        ahead = _with(most, shares, node.children)
+        if most == key[0]:
+            ahead = [child for child in ahead if child is not behind and self._turn(child) > key[1:]]
+        return self._whose_turn_was_last(ahead)
 
-    def _furthest(self, nodes: Sequence[TreeNode]) -> TreeNode | None:
-        """The one of some siblings whose turn was last."""
-        shares = self.ledger.shares
-        most = max([shares[node.index] for node in nodes], default=0)
-        furthest = [node for node in nodes if shares[node.index] == most]
-        return max(furthest, key=self._turn, default=None) if len(furthest) != 1 else furthest[0]
+    def _shares_below(self, node: TreeNode) -> list[int]:
+        """Those of a node's children."""
+        return list(map(self.ledger.shares.__getitem__, self._children[node.index]))
+
+    def _whose_turn_was_last(self, equals: Sequence[TreeNode]) -> TreeNode | None:
+        """Of some siblings with equal shares."""
+        return max(equals, key=self._turn, default=None) if len(equals) != 1 else equals[0]
 
     def _came_last(self, node: TreeNode) -> tuple[Any, ...]:
         """Where a node's last turn was, among its siblings'."""
@@ -204,10 +209,12 @@ class Mending:
         changes = self.fill.line.changes_below(node)
         as_of, last = self._lasts.get(node, (-1, None))
         if as_of != changes:
-            shares, granted_anything = self.ledger.shares, self.ledger.granted_anything
-            # Who has a share was given something; where nobody has, some may be inside their guarantees.
-            given = [child for child in node.children if shares[child.index]]
-            child = self._furthest(given or list(filter(granted_anything, node.children)))
+            shares = self._shares_below(node)
+            most = max(shares, default=0)
+            given = _with(most, shares, node.children)
+            if not most:  # Who has a share was given something; where nobody has, some may be inside their guarantees.
+                given = list(filter(self.ledger.granted_anything, given))
+            child = self._whose_turn_was_last(given)
             last = None if child is None else self._last(child)
             self._lasts[node] = (changes, last)
         return last
@@ -222,6 +229,11 @@ class Mending:
 
     def _is_tight(self, node: TreeNode) -> bool:
         return self.fill.line.is_tight(node)
+
+
+def _with(share: int, shares: Iterable[int], nodes: Iterable[TreeNode]) -> list[TreeNode]:
+    """The nodes that have this share."""
+    return [node for node, its in zip(nodes, shares, strict=True) if its == share]
 
 
 def can_be_mended(tree: Tree, policies: Policies) -> bool:

@@ -130,6 +130,8 @@ class Turns:
         head, bounded, is_drf = self._head, self._bounded, self._policies[index] is None
         shares, share_with = self.ledger.shares, self.ledger.share_with
         missed = self._missed(node, view)
+        if is_drf and ceiling is not self._ceilings.none:
+            missed = self._expect(missed, view)
         while True:
             for child in missed:
                 ask = (head if child.is_queue and not bounded[child.index] else self._first)(child, ceiling)
@@ -162,22 +164,29 @@ class Turns:
         if len(views) >= _MOST_VIEWS:
             del views[next(iter(views))]
         view = views[ceiling] = _View(self.changes_below(node))
-        asking = [child for child in node.children if not child.is_queue or self._asking[child.index]]
-        if ceiling is not self._ceilings.none and self._policies[node.index] is None:
-            self._expect(asking, view)
-        else:
-            view.missed = dict.fromkeys(asking)
+        view.missed = dict.fromkeys(
+            [child for child in node.children if not child.is_queue or self._asking[child.index]]
+        )
         return view
 
-    def _expect(self, children: Iterable[TreeNode], view: _View) -> None:
+    def _expect(self, children: Iterable[TreeNode], view: _View) -> Iterable[TreeNode]:
         """With what fits under a ceiling a child stands no further ahead than with the least that anybody asks for.
-        What it is takes long to say, and is said when the child comes to be first: most never are."""
+        What it is takes long to say, and is said when the child comes to be first: most never are. Those who are first
+        already."""
         least, share_with = self._ceilings.least, self.ledger.share_with
+        heap, places = view.heap, view.places
+        first = heap[0][4] if heap else None
+        at_once = []
         for child in children:
-            self._placed += 1
-            view.places[child] = (share_with(child, least), -NO_BOUND, 0, self._placed, child, None)
-        view.heap = list(view.places.values())
-        heapify(view.heap)
+            if child is first:
+                at_once.append(child)
+            elif child.is_queue and not self._asking[child.index]:
+                places.pop(child, None)
+            else:
+                self._placed += 1
+                place = places[child] = (share_with(child, least), -NO_BOUND, 0, self._placed, child, None)
+                heappush(heap, place)
+        return at_once
 
     def _missed(self, node: TreeNode, view: _View) -> Iterable[TreeNode]:
         """The children in which something happened since a view was looked at."""

@@ -7,7 +7,7 @@ taken twice for one ask. Who may be taken from, and by which rule: `rights`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from tidegate.scheduler.line.asks import Ask
@@ -25,10 +25,11 @@ _MOST_WAYS = 4
 """How often other victims are looked for, if the first are not the asker's to take in the end."""
 
 
-def make_room(ask: Ask, draft: Draft, empty: Ledger, spared: Users | None = None) -> Placement | None:
-    """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits."""
+def make_room(ask: Ask, draft: Draft, empty: Ledger, users_to_spare: Callable[[Ask], Users | None]) -> Placement | None:
+    """Take what the ask needs and may take, and say where it then fits. Changes nothing unless it fits. Who is to be
+    spared is asked when there is somebody to take from: all who run are looked at for that."""
     for placement in ways(ask.row, draft.ledger, empty):
-        rights = Rights(ask, draft, placement.need, spared)
+        rights = Rights(ask, draft, placement.need)
         if not rights.any or not empty.fits(ask.queue, placement.need):
             continue
         if draft.ledger.fits(ask.queue, placement.need, held=True):
@@ -38,7 +39,10 @@ def make_room(ask: Ask, draft: Draft, empty: Ledger, spared: Users | None = None
                 return placement
             draft.awaits_leaving[ask.name] = ask.queue, placement.need
             return None
-        if rights.finds_somebody and _take(ask, draft, placement, rights):
+        if not rights.finds_somebody:
+            continue
+        rights.users = users_to_spare(ask)
+        if _take(ask, draft, placement, rights):
             return placement
     return None
 

@@ -39,7 +39,7 @@ from tidegate.scheduler.tree.node import TreeNode
 class Rights:
     """What one ask may take, and by which rule."""
 
-    def __init__(self, ask: Ask, draft: Draft, need: Need, users: Users | None = None) -> None:
+    def __init__(self, ask: Ask, draft: Draft, need: Need) -> None:
         self.ask = ask
         self.draft = draft
         self.need = need
@@ -51,7 +51,7 @@ class Rights:
         """Whether anything was."""
         self.spared: set[tuple[Holding, bool]] = set()
         """From whom nothing is taken (or not their floor), since the asker would not be entitled to it in the end."""
-        self.users = users
+        self.users: Users | None = None
         """Who uses room held for somebody else that the asker would not leave in time: they give nothing, and what they
         have is none of what their nodes hold too much."""
         self.path = set(ask.queue.path)

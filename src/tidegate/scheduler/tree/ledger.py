@@ -133,12 +133,14 @@ class Ledger(Shares):
 
     def fits(self, queue: TreeNode, need: Need, *, held: bool = False) -> bool:
         """Whether all of it can be granted below this Queue now, or (`held`) once pods on their way out are gone."""
-        if self.keeps or self._unusable_anywhere or queue.capped:
+        if self.keeps or queue.capped:
             return next(self.shortfalls(queue, need, held=held), None) is None
-        for node in queue.path:
+        unusable = self._unusable_anywhere and self._unusable
+        for node in queue.bounded:
             granted, most = self.granted[node.index], node.most
             for axis, amount in need:
-                if granted[axis] + amount > most[axis]:
+                taken = granted[axis] + amount
+                if taken > most[axis] or (unusable and taken + unusable(node, axis, held=held) > most[axis]):
                     return False
         return True
 
@@ -191,7 +193,7 @@ class Ledger(Shares):
         """Every place where it does not fit, nearest to the Queue first."""
         yield from self._over_limits(queue, need, held)
         rising = list(need)
-        for node in queue.path:
+        for node in queue.path if self.keeps else queue.bounded:
             granted, inner, kept, most = self.granted[node.index], self.inner[node.index], node.kept, node.most
             for (axis, amount), (_, rise) in zip(need, rising, strict=True):
                 total = granted[axis] + amount

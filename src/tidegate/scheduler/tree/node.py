@@ -25,6 +25,7 @@ class TreeNode:
 
     __slots__ = (
         "axes",
+        "bounded",
         "bounds",
         "by_name",
         "capacities",
@@ -104,6 +105,12 @@ class TreeNode:
             child.by_name = place
         self._measure()
         self._follow()
+
+    def look_for_bounds(self) -> None:
+        """Once the numbers of all nodes above are known."""
+        self.bounded = [node for node in self.path if any(most != NO_BOUND for most in node.most)]
+        """The nodes of its path that may not hold whatever there is: of thousands of Queues with none of their own they
+        are the root alone."""
 
     def _look_for_guarantees(self) -> None:
         above = self.parent

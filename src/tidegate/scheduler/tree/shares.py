@@ -21,7 +21,7 @@ from tidegate.scheduler.tree.node import TreeNode
 from tidegate.scheduler.tree.tree import Tree
 
 _Step = tuple[int, list[int], list[int], list[int]]
-"""Of one node on the way to the root: its index, what is granted, what is guaranteed, what shares are counted in."""
+"""Of one node: its index, what is granted, what is guaranteed, what shares are counted in."""
 
 
 class Shares:
@@ -35,19 +35,28 @@ class Shares:
         self._one_flavor = width == len(tree.axes.resources)
         """Then an axis is a resource, and what is borrowed of it is known from what is granted."""
         self._excess = [] if self._one_flavor else [[0] * len(tree.axes.resources) for _ in range(nodes)]
-        self._steps = [self._path(node) if node.is_queue else [] for node in tree.in_order]
-        """What is looked at, node by node, in every grant to a Queue."""
+        self._step: list[_Step] = [
+            (node.index, self.granted[node.index], node.guarantee, node.scale) for node in tree.in_order
+        ]
+        """What is looked at of a node, at hand."""
+        self._steps = [[self._step[one.index] for one in node.path if one.parent] for node in tree.in_order]
+        """Of the nodes that have siblings, in every grant to a Queue;"""
+        self._tops = [[self.granted[one.index] for one in node.path if not one.parent] for node in tree.in_order]
+        """those of the others have no share, and are summed up alone."""
         self._news: set[TreeNode] = set()
 
     def charge(self, queue: TreeNode, need: Need, times: int) -> None:
         """So many times more (or fewer) is granted along the path of a Queue."""
         self._news.add(queue)
+        if times != 1:
+            need = tuple([(axis, amount * times) for axis, amount in need])
+        for granted in self._tops[queue.index]:
+            for axis, amount in need:
+                granted[axis] += amount
         if not self._one_flavor:
             self._charge_several(queue, need, times)
             return
         shares = self.shares
-        if times != 1:
-            need = tuple([(axis, amount * times) for axis, amount in need])
         for index, granted, guarantee, scale in self._steps[queue.index]:
             share = shares[index]
             for axis, amount in need:
@@ -64,7 +73,7 @@ class Shares:
             excess, share = self._excess[index], shares[index]
             for axis, amount in need:
                 before = granted[axis]
-                after = granted[axis] = before + amount * times
+                after = granted[axis] = before + amount
                 free, place = guarantee[axis], resource[axis]
                 if after > free:
                     excess[place] = more = excess[place] + after - (before if before > free else free)
@@ -84,17 +93,14 @@ class Shares:
         news, self._news = self._news, set()
         return news
 
-    def _path(self, queue: TreeNode) -> list[_Step]:
-        return [(node.index, self.granted[node.index], node.guarantee, node.scale) for node in queue.path]
-
     def share(self, node: TreeNode) -> Fraction:
         """A node's share as people see it."""
         return Fraction(self.shares[node.index], node.parent.unit) if node.parent else Fraction(0)
 
     def share_with(self, node: TreeNode, need: Need) -> int:
         """A node's share if it held this besides."""
-        index, guarantee, scale = node.index, node.guarantee, node.scale
-        granted, most = self.granted[index], self.shares[index]
+        index, granted, guarantee, scale = self._step[node.index]
+        most = self.shares[index]
         if self._one_flavor:
             for axis, amount in need:
                 part = (granted[axis] + amount - guarantee[axis]) * scale[axis]

@@ -111,6 +111,8 @@ class Tree:
             node.enumerate(index, self.axes)
         if self.machines is not None:
             self.machines.most = self.axes.vector(self.machines.bounds, NO_BOUND)
+        for node in self.in_order:
+            node.look_for_bounds()
         self.size = len(self.in_order) + (self.machines is not None)
         """How many nodes the lists of a ledger have."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidegate.controller.doors.door import Door, RefusedError, Submitter
+from tidegate.controller.doors.owners import Owners
 from tidegate.controller.doors.sight import Seen, Sight
 from tidegate.kube.client import Client
 from tidegate.local.admission.attributes import Attributes
@@ -15,6 +16,7 @@ class Doors:
     def __init__(self, client: Client) -> None:
         self._sight = Sight(client)
         self._door = Door(Seen.of(self._sight), self._sight.managed)
+        self._owners = Owners(client, self._sight.kinds)
 
     async def run(self) -> None:
         await self._sight.run()
@@ -22,8 +24,9 @@ class Doors:
     async def mutate(self, asked: Attributes) -> None:
         if asked.operation != "CREATE" or asked.subresource or asked.obj is None or not asked.namespace:
             return
+        by, above = Submitter(asked.user.name, asked.user.groups), await self._owners.of(asked.obj, asked.namespace)
         try:
-            judged = self._door.judge(asked.obj, asked.namespace, Submitter(asked.user.name, asked.user.groups))
+            judged = self._door.judge(asked.obj, asked.namespace, by, above=above)
         except RefusedError as refused:
             raise forbidden(asked.served.group, asked.served.plural, asked.name, str(refused)) from None
         asked.obj = dict(judged)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tidegate.kube.wire import Object
-from tidegate.workloads import WORKLOAD, asks_as, pod_facts
+from tidegate.workloads import WORKLOAD, asks_as, pod_facts, workload_name
 
 
 class Pods:
@@ -99,7 +99,9 @@ def workload_of(pod: Object) -> str:
 
 
 def _is_of_a_job(pod: Object) -> bool:
-    return any(owner["kind"] == "Job" for owner in pod["metadata"].get("ownerReferences") or ())
+    """One that is counted as such; anybody may name a Job as the owner of his pod."""
+    is_counted = workload_of(pod).partition("/")[2].startswith(workload_name("Job", ""))
+    return is_counted and any(owner["kind"] == "Job" for owner in pod["metadata"].get("ownerReferences") or ())
 
 
 def _is_going(pod: Object) -> bool:

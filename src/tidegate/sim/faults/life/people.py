@@ -37,7 +37,7 @@ class People:
             (1, self._quota), (1, self._stop), (1, self._door), (1, self._move),
         ]  # fmt: skip
         if doors:
-            self._acts += [(3, self._deployment), (1, self._roll_out)]
+            self._acts += [(3, self._deployment), (1, self._roll_out), (2, self._pass_off)]
         if limits:
             self._acts += [(4, self._limit)]
 
@@ -118,6 +118,13 @@ class People:
 
     async def _deployment(self) -> None:
         await self._client.create(r.DEPLOYMENTS, self._wishes.deployment())
+
+    async def _pass_off(self) -> None:
+        """Somebody makes a pod and says that it is an application's, perhaps with all that he sees on its pods."""
+        resource = self._chance.choice([r.JOBS, QUEUE_JOBS, r.PODS])
+        obj = await self._some(resource)
+        if obj is not None:
+            await self._client.create(r.PODS, self._wishes.passed_off(resource.api_version, resource.kind, obj))
 
     async def _workload(self) -> None:
         await self._client.create(WORKLOADS, self._wishes.workload())

@@ -60,6 +60,16 @@ class Wishes:
     def pod(self) -> Json:
         return self._pod(self._ranked(self.named("pod")))
 
+    def passed_off(self, api_version: str, kind: str, obj: Json) -> Json:
+        """A pod that is said to be the application's, and looks so or does not."""
+        meta = obj["metadata"]
+        owner = {"apiVersion": api_version, "kind": kind, "name": meta["name"], "uid": meta["uid"]}
+        owner |= {"controller": True} if self._chance.randrange(2) else {}
+        seen = (obj["spec"].get("template") or {}).get("metadata") or meta
+        marks = {"annotations": dict(seen.get("annotations") or {})} if self._chance.randrange(2) else {}
+        named = {**self.named("sham"), "namespace": meta["namespace"], "ownerReferences": [owner], **marks}
+        return self._pod(named)
+
     def group(self) -> list[Json]:
         """Pods that start together or not at all."""
         size, first = self._chance.randint(2, 3), self.named("group")
