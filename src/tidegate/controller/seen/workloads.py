@@ -72,7 +72,10 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
         name=f"{namespace}/{workload.metadata.name}",
         queue=f"{namespace}/{workload.spec.queue}",
         created=instant(workload.metadata.creation_timestamp),
-        pod_sets=tuple(_pod_set(each, workload, facts, grants=is_admitted) for each in workload.spec.pod_sets),
+        pod_sets=(
+            *(_pod_set(each, workload, facts, grants=is_admitted) for each in workload.spec.pod_sets),
+            *_no_longer_asked_for(workload, facts.pods),
+        ),
         priority=workload.spec.priority if facts.priority is None else facts.priority,
         missing_class=facts.missing_class,
         active=workload.spec.active and not over,
@@ -144,22 +147,34 @@ def left_over(name: str, pods: Sequence[PodFacts]) -> SeenWorkload | None:
     if not present:
         return None
     namespace = name.partition("/")[0]
-    sets = {pod.pod_set: pod for pod in present}
     return SeenWorkload(
         name=name,
         queue=f"{namespace}/{present[0].queue}",
         created=0,
         active=False,
-        pod_sets=tuple(
-            SeenPodSet(
-                name=each,
-                count=0,
-                floor=0,
-                requests=sets[each].requests,
-                present=_present([pod for pod in present if pod.pod_set == each], ANY_FLAVOR),
-            )
-            for each in sorted(sets)
-        ),
+        pod_sets=_only_there(present),
+    )
+
+
+def _no_longer_asked_for(workload: Workload, pods: Iterable[PodFacts]) -> tuple[SeenPodSet, ...]:
+    """Pod sets that were taken out of what is asked for, or called otherwise: their pods take room until they are
+    gone."""
+    asked = {"", *(each.name for each in workload.spec.pod_sets)}
+    return _only_there([pod for pod in pods if pod.present and pod.pod_set not in asked])
+
+
+def _only_there(present: Sequence[PodFacts]) -> tuple[SeenPodSet, ...]:
+    """Pods that nobody asks for, by pod set."""
+    sets = {pod.pod_set: pod for pod in present}
+    return tuple(
+        SeenPodSet(
+            name=each,
+            count=0,
+            floor=0,
+            requests=sets[each].requests,
+            present=_present([pod for pod in present if pod.pod_set == each], ANY_FLAVOR),
+        )
+        for each in sorted(sets)
     )
 
 
