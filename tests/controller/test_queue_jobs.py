@@ -100,3 +100,20 @@ async def test_pods_of_a_shape_that_is_gone_go_and_take_room_until_then(house: H
     await house.state("queuejob-job", "Admitted", granted=3)
     await keep(house, "job-worker-2", [])
     await house.until(lambda: has_pods(house, "job-leader-0", *(f"job-other-{index}" for index in range(3))))
+
+
+async def test_pods_that_run_count_as_they_were_made(house: House) -> None:
+    """Whoever lowered the requests of a task spec while it ran had its pods counted with those, and others were let in
+    beside them."""
+    await queue_job(house, task("worker", 3))
+    names = [f"job-worker-{index}" for index in range(3)]
+    await house.until(lambda: has_pods(house, *names))
+    smaller = task("worker", 3)
+    smaller["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "100m"}
+    await house.client.patch(QUEUE_JOBS, "job", {"spec": {"taskSpecs": [smaller]}}, house.namespace)
+    await house.see(WORKLOADS, "queuejob-job", lambda obj: obj["spec"]["podSets"][0]["requests"] == {"cpu": "100m"})
+    await house.workload("other", 2)
+    await house.waits("other", "WaitingForQuota")
+    for name in names:
+        await end(house, name, "Succeeded")
+    await house.state("other", "Admitted", granted=2)

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 
 from msgspec import structs
 
 from tidegate.model.jobs import Outcome
 from tidegate.model.kinds.shape import Condition, ConditionStatus
 from tidegate.model.kinds.workload import PodSet, PodSetStatus, Workload
+from tidegate.model.resources import Resources
 from tidegate.scheduler import Instant
 from tidegate.scheduler import PodSet as SeenPodSet
 from tidegate.scheduler import Workload as SeenWorkload
@@ -200,7 +202,7 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
         count=pod_set.desired,
         floor=pod_set.floor,
         step=pod_set.step,
-        requests=pod_set.requests,
+        requests=_most(pod_set, pods),
         node_selector=pod_set.node_selector,
         mixes=pod_set.mixes,
         granted=granted,
@@ -224,6 +226,11 @@ def _ended(pod_set: PodSet, workload: Workload, facts: Facts, pods: Iterable[Pod
         return min(facts.ended.get(pod_set.name, 0), pod_set.desired)
     before = next((each.count for each in workload.status.reclaimed_pod_set_pods if each.name == pod_set.name), 0)
     return min(max(before, sum(pod.succeeded for pod in pods)), pod_set.desired)
+
+
+def _most(pod_set: PodSet, pods: Iterable[PodFacts]) -> Resources:
+    """What a pod of the set takes at most: some may have been made when it asked for more."""
+    return reduce(Resources.upper, (pod.granted for pod in pods if pod.present and pod.granted), pod_set.requests)
 
 
 def _granted(status: PodSetStatus | None) -> dict[str, int]:
