@@ -81,3 +81,39 @@ async def test_an_evicted_job_loses_its_pods_and_gets_them_again(house: House) -
     await house.until(lambda: has_pods(house, "job-a-0"))
     await house.client.patch(CLUSTER_QUEUES, house.namespace, {"spec": {"stop": "None"}})
     await house.until(lambda: has_pods(house, "job-a-0", "job-a-1"))
+
+
+async def keep(house: House, name: str, finalizers: list[str]) -> None:
+    await house.client.patch(r.PODS, name, {"metadata": {"finalizers": finalizers}}, house.namespace)
+
+
+async def test_pods_of_a_shape_that_is_gone_go_and_take_room_until_then(house: House) -> None:
+    """A task spec that was called otherwise, or taken out, while it ran: its pods ran on, and the room that they took
+    was granted to others."""
+    await queue_job(house, task("leader", 1), task("worker", 3))
+    await house.until(lambda: has_pods(house, "job-leader-0", *(f"job-worker-{index}" for index in range(3))))
+    await keep(house, "job-worker-2", ["example.com/slow"])
+    tasks = [task("leader", 1), task("other", 3, 0)]
+    await house.client.patch(QUEUE_JOBS, "job", {"spec": {"taskSpecs": tasks}}, house.namespace)
+    await house.until(lambda: has_pods(house, "job-leader-0", "job-other-0", "job-other-1"))
+    await house.waits("queuejob-job", "WaitingForQuota")
+    await house.state("queuejob-job", "Admitted", granted=3)
+    await keep(house, "job-worker-2", [])
+    await house.until(lambda: has_pods(house, "job-leader-0", *(f"job-other-{index}" for index in range(3))))
+
+
+async def test_pods_that_run_count_as_they_were_made(house: House) -> None:
+    """Whoever lowered the requests of a task spec while it ran had its pods counted with those, and others were let in
+    beside them."""
+    await queue_job(house, task("worker", 3))
+    names = [f"job-worker-{index}" for index in range(3)]
+    await house.until(lambda: has_pods(house, *names))
+    smaller = task("worker", 3)
+    smaller["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "100m"}
+    await house.client.patch(QUEUE_JOBS, "job", {"spec": {"taskSpecs": [smaller]}}, house.namespace)
+    await house.see(WORKLOADS, "queuejob-job", lambda obj: obj["spec"]["podSets"][0]["requests"] == {"cpu": "100m"})
+    await house.workload("other", 2)
+    await house.waits("other", "WaitingForQuota")
+    for name in names:
+        await end(house, name, "Succeeded")
+    await house.state("other", "Admitted", granted=2)

@@ -67,10 +67,9 @@ class Resources(Mapping[str, int]):
         """From quantities by resource, as in a manifest: {"cpu": "500m", "memory": "1Gi"}."""
         if not isinstance(raw, Mapping):
             raise ValueError("is not a mapping; write amounts by resource, e.g. {cpu: 500m, memory: 1Gi}")
-        try:
-            return _parsed(tuple(raw.items()))
-        except TypeError:
-            return _parsed.__wrapped__(tuple(raw.items()))
+        # What was read before is not read again; but true and 1.0 are equal to 1, which is an amount, and are none.
+        known = all(type(amount) in (str, int) for amount in raw.values())
+        return (_parsed if known else _parsed.__wrapped__)(tuple(raw.items()))
 
     def quantities(self) -> dict[str, str]:
         """In canonical notation, by resource; bytes in powers of two, all else decimal."""

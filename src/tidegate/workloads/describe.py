@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ from tidegate.model.jobs import (
 )
 from tidegate.model.kinds.shape import GROUP, MOST_PODS, Metadata, OwnerReference
 from tidegate.model.kinds.workload import Owner, PodSet, Workload, WorkloadSpec
+from tidegate.model.problems import Path
 from tidegate.workloads.changes import restored
 from tidegate.workloads.names import PRIORITY_CLASS, SUBMITTER, queue_of, workload_name
 
@@ -54,7 +56,7 @@ def describe(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Ki
     kinds = kinds or builtin()
     shapes = podsets(entry, obj, referred=referred, find=kinds.find)
     if not shapes:
-        raise JobError((), f"this {entry.kind} describes no pods; give it some, or take it out of the queue")
+        raise JobError(_where(entry), f"this {entry.kind} describes no pods; give it some, or take it out of the queue")
     metadata = inside(obj, ("metadata",))
     name, uid = str(metadata.get("name") or ""), str(metadata.get("uid") or "")
     owner = Owner(api_version=str(obj["apiVersion"]), kind=entry.kind, name=name, uid=uid)
@@ -69,6 +71,15 @@ def describe(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Ki
             max_run_seconds=max_run_seconds(entry, obj),
         ),
     )
+
+
+def _where(entry: JobKind) -> Path:
+    """Where the first of its pods would be described."""
+    rule = entry.pod_sets[0] if entry.pod_sets else None
+    wraps = entry.wraps.each if entry.wraps else None
+    path = wraps if rule is None else rule.each or rule.template or rule.pod
+    named = takewhile(lambda step: isinstance(step, str), path.steps if path else ())
+    return tuple(map(str, named))
 
 
 def ended_pods(entry: JobKind, obj: Obj, *, referred: Obj | None = None, kinds: Kinds | None = None) -> dict[str, int]:

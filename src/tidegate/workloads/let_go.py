@@ -122,7 +122,8 @@ def _flavor(obj: Obj, shape: PodSetShape) -> str:
     """As it was written into its pods' template, or noted where another object has that."""
     if shape.place is None:
         return flavors_noted(obj).get(shape.name, "")
-    return str(inside(obj, shape.place.for_grant.annotations).get(FLAVOR) or "")
+    marks = peek(obj, shape.place.for_grant.annotations)
+    return str(marks.get(FLAVOR) or "") if isinstance(marks, Mapping) else ""
 
 
 def flavors_noted(obj: Obj) -> dict[str, str]:

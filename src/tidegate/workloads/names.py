@@ -17,6 +17,9 @@ POD_SET = "tidegate.dev/pod-set"
 FLAVOR = "tidegate.dev/flavor"
 """Annotation of pods: the flavor they were granted. Of applications whose pods another object describes, and which
 cannot be marked: that of each pod set, as JSON."""
+REQUESTS = "tidegate.dev/requests"
+"""Annotation of pods that Tidegate makes itself: what each was granted, as JSON. What servers put into them besides
+(a mesh's sidecars) is not among it."""
 GRANTED = "tidegate.dev/granted"
 """Annotation of applications: granted counts as JSON."""
 BEFORE = "tidegate.dev/before"

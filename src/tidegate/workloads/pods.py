@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tidegate.model.jobs import JobError, JobKind, Kinds, Obj, PodSetShape, inside, pod_group, pod_requests, put
 from tidegate.model.resources import NOTHING, Resources
 from tidegate.workloads.family import owners_named
-from tidegate.workloads.names import FLAVOR, GATE, POD_SET, QUEUE, WORKLOAD, workload_name
+from tidegate.workloads.names import FLAVOR, GATE, POD_SET, QUEUE, REQUESTS, WORKLOAD, workload_name
 from tidegate.workloads.start import Allowance, start
 
 
@@ -32,6 +33,8 @@ class PodFacts:
     """It ended well, by itself: one that is told to go may end well, too, and has not done what it was made for."""
     going: bool = False
     """It was told to go."""
+    granted: Resources = NOTHING
+    """What it was granted, where that stands on it."""
 
 
 def pod_facts(pod: Obj) -> PodFacts:
@@ -50,6 +53,7 @@ def pod_facts(pod: Obj) -> PodFacts:
         present=not waits and phase not in ("Succeeded", "Failed"),
         succeeded=phase == "Succeeded" and not going,
         going=going,
+        granted=_granted(marks.get(REQUESTS)),
     )
 
 
@@ -110,6 +114,14 @@ def _group(pod: Obj, entry: JobKind | None) -> str:
     except JobError:
         return ""
     return found.name if found else ""
+
+
+def _granted(text: object) -> Resources:
+    """What was noted; nothing where people have written something else there."""
+    try:
+        return Resources.parse(json.loads(str(text))) if text else NOTHING
+    except ValueError:
+        return NOTHING
 
 
 def _requests(pod: Obj) -> Resources:

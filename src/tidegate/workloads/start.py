@@ -160,7 +160,7 @@ def _override(draft: Draft, shape: PodSetShape, allowance: Allowance) -> None:
     if allowance.tolerations:
         more["tolerations"] = [dict(each) for each in allowance.tolerations]
     if shape.overrides is not None and more:
-        there = peek(draft.obj, shape.overrides) or []
+        there = sequence(peek(draft.obj, shape.overrides), shape.overrides)
         draft.write(shape.overrides, [*there, {"targetJobs": [{"name": shape.role}], **more}])
 
 

@@ -93,6 +93,17 @@ async def test_a_kind_from_a_file_is_held_resized_and_ends(own: House) -> None:
     assert made_so["spec"]["trial"] == TEMPLATE
 
 
+async def test_a_status_that_cannot_be_read_keeps_nobody_else_waiting(own: House) -> None:
+    """Conditions that were no list: every cycle failed, and nobody of any Queue was admitted any more."""
+    created = await made(own, SWEEP, {"paused": True, "trials": 1, "trial": TEMPLATE})
+    await own.state("sweep-mine", "Admitted", granted=2)
+    started = await own.see(SWEEP, "mine", lambda obj: obj["spec"]["paused"] is False)
+    await own.client.update(SWEEP, {**started, "status": {"conditions": "Failed"}}, subresource="status")
+    await own.queued_job("other", 1)
+    await own.state("job-other", "Admitted", granted=1)
+    assert created["metadata"]["uid"] == started["metadata"]["uid"]
+
+
 async def test_a_kind_of_the_same_name_in_another_group_has_workloads_of_its_own(own: House) -> None:
     await own.queued_job("mine", 1)
     await made(own, JOB, {"size": 2, "template": TEMPLATE})

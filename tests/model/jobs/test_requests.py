@@ -70,6 +70,13 @@ def test_amounts_of_the_pod_as_a_whole_replace_the_sum() -> None:
     }
 
 
+def test_nothing_that_is_said_of_the_pod_as_a_whole_is_nothing() -> None:
+    """A request of 0 beside a limit was taken for none, and the limit was counted in its place."""
+    limits = {"cpu": "1", "memory": "1Gi"}
+    pod = {"containers": [{"name": "main"}], "resources": {"requests": {"cpu": "0"}, "limits": limits}}
+    assert pod_requests(pod).quantities() == {"memory": "1Gi"}
+
+
 def test_a_pod_that_is_resized_holds_the_larger_of_old_and_new() -> None:
     pod = {"containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}}}]}
     status = {"containerStatuses": [{"name": "a", "allocatedResources": {"cpu": "3"}}]}

@@ -9,6 +9,7 @@ and how often one failed is told by the attempt that came after it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,11 @@ from msgspec.structs import replace
 
 from tidegate.controller.applications.form import Flavors, allowance
 from tidegate.model.indexes import format_indexes, parse_indexes
+from tidegate.model.jobs import JobError, pod_requests
 from tidegate.model.kinds.queue_job import JobTask, JobTaskStatus, QueueJob, QueueJobPhase, QueueJobStatus
 from tidegate.model.kinds.shape import MOST_PODS
 from tidegate.scheduler import Workload as SeenWorkload
-from tidegate.workloads import FLAVOR, POD_SET, QUEUE, WORKLOAD, Allowance, pod_facts
+from tidegate.workloads import FLAVOR, POD_SET, QUEUE, REQUESTS, WORKLOAD, Allowance, pod_facts
 
 INDEX = "tidegate.dev/task-index"
 """Annotation of a QueueJob's pod: which of its task spec's pods it is."""
@@ -152,6 +154,14 @@ def _attempt(pod: Json) -> int:
     return int(found[1]) if found else 0
 
 
+def _noted(spec: Json) -> str:
+    """What a pod is granted, for whoever counts it; nothing where the server will refuse it for its amounts."""
+    try:
+        return json.dumps(pod_requests(spec).quantities(), separators=(",", ":"))
+    except JobError:
+        return "{}"
+
+
 def _pod(job: QueueJob, seen: SeenWorkload, place: _Place, allowed: Allowance) -> Json:
     template = next(each.template for each in job.spec.task_specs if each.name == place.task)
     meta: Mapping[str, Any] = template.get("metadata") or {}
@@ -168,6 +178,7 @@ def _pod(job: QueueJob, seen: SeenWorkload, place: _Place, allowed: Allowance) -
         POD_SET: place.task,
         FLAVOR: allowed.flavor,
         INDEX: str(place.index),
+        REQUESTS: _noted(template["spec"]),
     }
     owner = {"apiVersion": "tidegate.dev/v1alpha1", "kind": "QueueJob", "controller": True, "blockOwnerDeletion": True}
     again = f"-r{place.attempt}" if place.attempt else ""

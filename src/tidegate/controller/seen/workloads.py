@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 
 from msgspec import structs
 
 from tidegate.model.jobs import Outcome
 from tidegate.model.kinds.shape import Condition, ConditionStatus
 from tidegate.model.kinds.workload import PodSet, PodSetStatus, Workload
+from tidegate.model.resources import Resources
 from tidegate.scheduler import Instant
 from tidegate.scheduler import PodSet as SeenPodSet
 from tidegate.scheduler import Workload as SeenWorkload
@@ -72,7 +74,10 @@ def seen_workload(workload: Workload, facts: Facts) -> SeenWorkload:
         name=f"{namespace}/{workload.metadata.name}",
         queue=f"{namespace}/{workload.spec.queue}",
         created=instant(workload.metadata.creation_timestamp),
-        pod_sets=tuple(_pod_set(each, workload, facts, grants=is_admitted) for each in workload.spec.pod_sets),
+        pod_sets=(
+            *(_pod_set(each, workload, facts, grants=is_admitted) for each in workload.spec.pod_sets),
+            *_no_longer_asked_for(workload, facts.pods),
+        ),
         priority=workload.spec.priority if facts.priority is None else facts.priority,
         missing_class=facts.missing_class,
         active=workload.spec.active and not over,
@@ -144,22 +149,34 @@ def left_over(name: str, pods: Sequence[PodFacts]) -> SeenWorkload | None:
     if not present:
         return None
     namespace = name.partition("/")[0]
-    sets = {pod.pod_set: pod for pod in present}
     return SeenWorkload(
         name=name,
         queue=f"{namespace}/{present[0].queue}",
         created=0,
         active=False,
-        pod_sets=tuple(
-            SeenPodSet(
-                name=each,
-                count=0,
-                floor=0,
-                requests=sets[each].requests,
-                present=_present([pod for pod in present if pod.pod_set == each], ANY_FLAVOR),
-            )
-            for each in sorted(sets)
-        ),
+        pod_sets=_only_there(present),
+    )
+
+
+def _no_longer_asked_for(workload: Workload, pods: Iterable[PodFacts]) -> tuple[SeenPodSet, ...]:
+    """Pod sets that were taken out of what is asked for, or called otherwise: their pods take room until they are
+    gone."""
+    asked = {"", *(each.name for each in workload.spec.pod_sets)}
+    return _only_there([pod for pod in pods if pod.present and pod.pod_set not in asked])
+
+
+def _only_there(present: Sequence[PodFacts]) -> tuple[SeenPodSet, ...]:
+    """Pods that nobody asks for, by pod set."""
+    sets = {pod.pod_set: pod for pod in present}
+    return tuple(
+        SeenPodSet(
+            name=each,
+            count=0,
+            floor=0,
+            requests=sets[each].requests,
+            present=_present([pod for pod in present if pod.pod_set == each], ANY_FLAVOR),
+        )
+        for each in sorted(sets)
     )
 
 
@@ -185,7 +202,7 @@ def _pod_set(pod_set: PodSet, workload: Workload, facts: Facts, *, grants: bool)
         count=pod_set.desired,
         floor=pod_set.floor,
         step=pod_set.step,
-        requests=pod_set.requests,
+        requests=_most(pod_set, pods),
         node_selector=pod_set.node_selector,
         mixes=pod_set.mixes,
         granted=granted,
@@ -209,6 +226,11 @@ def _ended(pod_set: PodSet, workload: Workload, facts: Facts, pods: Iterable[Pod
         return min(facts.ended.get(pod_set.name, 0), pod_set.desired)
     before = next((each.count for each in workload.status.reclaimed_pod_set_pods if each.name == pod_set.name), 0)
     return min(max(before, sum(pod.succeeded for pod in pods)), pod_set.desired)
+
+
+def _most(pod_set: PodSet, pods: Iterable[PodFacts]) -> Resources:
+    """What a pod of the set takes at most: some may have been made when it asked for more."""
+    return reduce(Resources.upper, (pod.granted for pod in pods if pod.present and pod.granted), pod_set.requests)
 
 
 def _granted(status: PodSetStatus | None) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from tidegate.model.jobs.language.paths import JobError, JobPath, Scope, mapping, sequence
+from tidegate.model.jobs.language.paths import JobError, JobPath, Scope
 
 MOST = 2**31 - 1
 _WAYS = ("path", "first", "least", "most", "times", "indexes", "cel")
@@ -254,10 +254,11 @@ def _asked(raw: Mapping[str, Any]) -> Callable[[Scope], bool]:
 
 
 def _condition(obj: Any, wanted: str) -> str:
-    status = mapping(obj.get("status"), ("status",))
-    for index, listed in enumerate(sequence(status.get("conditions"), ("status", "conditions"))):
-        condition = mapping(listed, ("status", "conditions", index))
-        if condition.get("type") == wanted:
+    """What a condition says; nothing where no list of conditions can be read, since nobody said so then."""
+    status = obj.get("status")
+    listed = status.get("conditions") if isinstance(status, Mapping) else None
+    for condition in listed if isinstance(listed, list | tuple) else ():
+        if isinstance(condition, Mapping) and condition.get("type") == wanted:
             return str(condition.get("status"))
     return ""
 

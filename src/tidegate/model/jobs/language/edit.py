@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tidegate.model.jobs.language.paths import JobError, Obj, mapping
+from tidegate.model.jobs.language.paths import Obj, mapping, sequence
 from tidegate.model.problems import Path
 
 
-def put(obj: Any, path: Path, value: Any) -> Any:
-    """The object with `value` at `path`; maps on the way are made where there are none."""
+def put(obj: Any, path: Path, value: Any, at: Path = ()) -> Any:
+    """The object with `value` at `path`; maps on the way are made where there are none. `at`: where the object itself
+    is, for whoever is told that something else is on the way."""
     if not path:
         return value
     step, rest = path[0], path[1:]
+    here = (*at, step)
     if isinstance(step, int):
-        return [put(item, rest, value) if index == step else item for index, item in enumerate(obj)]
-    if obj is not None and not isinstance(obj, Mapping):
-        raise JobError(path, f'"{obj}" is not a mapping; write fields there')
-    copied = dict(obj or {})
-    return copied | {step: put(copied.get(step), rest, value)}
+        return [put(each, rest, value, here) if index == step else each for index, each in enumerate(sequence(obj, at))]
+    copied = dict(mapping(obj, at))
+    return copied | {step: put(copied.get(step), rest, value, here)}
 
 
 def peek(obj: Any, path: Path) -> Any:

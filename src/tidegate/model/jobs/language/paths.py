@@ -65,6 +65,8 @@ class Scope:
     key: str = ""
     name: str = ""
     referred: Obj | None = None
+    strict: bool = False
+    """Whether something else than fields on the way is a mistake: what is behind it would be lost without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,8 @@ def _inside(found: Found, step: _Step, scope: Scope) -> Iterator[Found]:
         (sequence if step.of_list else mapping)(value, found.path)
     if isinstance(step, str | _Filled):
         name = fill(step.text, scope) if isinstance(step, _Filled) else step
+        if scope.strict:
+            mapping(value, found.path)
         if isinstance(value, Mapping) and name in value:
             yield Found((*found.path, name), value[name])
     elif isinstance(value, list | tuple):

@@ -83,6 +83,16 @@ class PodPlace:
 
 def place_of(rule: PodSetRule, scope: Scope) -> PodPlace | None:
     """The places of a pod set; None where the object has no such pods or says only how large they are."""
+    place = _place_of(rule, scope)
+    if place is not None and not place.foreign:
+        # Something will be written there once pods are granted, which is too late to say that it cannot be.
+        for at in (place.labels, place.annotations):
+            inside(scope.root, at[:-1])
+            inside(scope.root, at)
+    return place
+
+
+def _place_of(rule: PodSetRule, scope: Scope) -> PodPlace | None:
     if rule.spark is not None:
         return _of_spark((*rule.spark.app.place(scope), str(rule.spark.role)), scope)
     path = rule.template or rule.pod

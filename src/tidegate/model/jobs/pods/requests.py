@@ -91,10 +91,11 @@ def _whole(pod: Obj, path: Path, total: Resources) -> Resources:
     requests = amounts(stated.get("requests"), (*path, "resources", "requests"))
     limits = amounts(stated.get("limits"), (*path, "resources", "limits"))
     result = dict(total)
-    for name in {*requests, *limits}:
+    said = set(stated.get("requests") or {})
+    for name in {*said, *limits}:
         if name in _POD_LEVEL or name.startswith("hugepages-"):
-            # Containers that say nothing of a resource leave the pod's limit as what is known.
-            result[name] = requests.of(name) or total.of(name) or limits.of(name)
+            # Containers that say nothing of a resource leave the pod's limit as what is known; a 0 is said.
+            result[name] = requests.of(name) if name in said else total.of(name) or limits.of(name)
     return Resources(result)
 
 

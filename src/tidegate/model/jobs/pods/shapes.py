@@ -10,7 +10,7 @@ from typing import Any
 from tidegate.model.jobs.entry import JobKind, PodSetRule
 from tidegate.model.jobs.language.counts import MOST, Number
 from tidegate.model.jobs.language.edit import put
-from tidegate.model.jobs.language.paths import JobError, Obj, Scope, fill, mapping, sequence
+from tidegate.model.jobs.language.paths import JobError, JobPath, Obj, Scope, fill, mapping, sequence
 from tidegate.model.jobs.pods.groups import grouped
 from tidegate.model.jobs.pods.places import PodPlace, node_selector, place_of
 from tidegate.model.jobs.pods.requests import container_requests, pod_requests, requested
@@ -90,7 +90,7 @@ def podsets(
 
 def _of_rules(entry: JobKind, obj: Obj, referred: Obj | None) -> Iterator[PodSetShape]:
     for rule in entry.pod_sets:
-        for scope in _scopes(rule, Scope(obj, referred=referred)):
+        for scope in _scopes(rule, Scope(obj, referred=referred, strict=True)):
             if rule.when is None or rule.when.holds(scope):
                 shape = _shape(entry, rule, scope)
                 if shape is not None:
@@ -109,8 +109,15 @@ def _scopes(rule: PodSetRule, scope: Scope) -> Iterator[Scope]:
 def _named(rule: PodSetRule, scope: Scope) -> Scope:
     """A list's items are known by the name they give themselves, a map's entries by theirs."""
     by_path = rule.name.startswith((".", "@"))
-    said = fill("{" + rule.name + "}", scope) if by_path else fill(rule.name, scope)
+    said = _said(JobPath.parse(rule.name), scope) if by_path else fill(rule.name, scope)
     return replace(scope, name=said.lower(), key=said if by_path else scope.key or said)
+
+
+def _said(path: JobPath, scope: Scope) -> str:
+    found = path.first(scope)
+    if found is not None and not isinstance(found.value, str):
+        raise JobError(found.path, f'"{found.value}" is not a name; write text, in quotes where it looks like a number')
+    return "" if found is None else str(found.value)
 
 
 def _shape(entry: JobKind, rule: PodSetRule, scope: Scope) -> PodSetShape | None:

@@ -18,15 +18,16 @@ Find = Callable[[Obj], JobKind | None]
 
 def wrapped_shapes(wraps: Wrapped, obj: Obj, find: Find | None) -> Iterator[PodSetShape]:
     """Pod sets of every component, in order."""
-    for index, component in enumerate(wraps.each.all(Scope(obj))):
-        scope = Scope(obj, item=component.value, at=component.path)
+    for index, component in enumerate(wraps.each.all(Scope(obj, strict=True))):
+        mapping(component.value, component.path)
+        scope = Scope(obj, item=component.value, at=component.path, strict=True)
         carried = wraps.object.first(scope)
         more = wraps.overrides.place(scope) if wraps.overrides else None
         declared = sequence(wraps.pod_sets.value(scope), (*component.path, "podSets"))
         if declared:
             for number, said in enumerate(declared):
                 name = f"component-{index}-{number}" if len(declared) > 1 else f"component-{index}"
-                shape = _declared(component, mapping(said, (*component.path, "podSets", number)), name)
+                shape = _declared(component, mapping(said, (*component.path, "podSets", number)), name, number)
                 yield _overridden(shape, more, number)
         elif carried is not None:
             for number, shape in enumerate(_known(carried, find, index)):
@@ -42,7 +43,7 @@ def _overridden(shape: PodSetShape, overrides: Path | None, number: int) -> PodS
 
 
 def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShape]:
-    entry = find(carried.value) if find and isinstance(carried.value, Mapping) else None
+    entry = find(mapping(carried.value, carried.path)) if find else None
     if entry is None:
         return
     for shape in podsets(entry, carried.value, find=find):
@@ -58,15 +59,18 @@ def _known(carried: Found, find: Find | None, index: int) -> Iterator[PodSetShap
 def _steps(said: object, at: Path) -> Path:
     """A path as components write it: template.spec.groups[0].template."""
     try:
-        path = JobPath.parse(f".{str(said or '').lstrip('.')}")
-        return path.place(Scope({}))
+        path = JobPath.parse(f".{said.lstrip('.')}" if isinstance(said, str) else said)
+        if path.steps:
+            return path.place(Scope({}))
+        raise ValueError
     except (ValueError, TypeError):
         raise JobError(at, f'"{said}" is not a path; write it like template.spec.groups[0].template') from None
 
 
-def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
+def _declared(component: Found, said: Obj, name: str, number: int) -> PodSetShape:
     """A pod set named by its path in the component, such as `template.spec.template`."""
-    steps = _steps(said.get("path"), (*component.path, "podSets"))
+    own: Path = (*component.path, "podSets", number)
+    steps = _steps(said.get("path"), (*own, "path"))
     content = peek(component.value, steps)
     at: Path = (*component.path, *steps)
     if not isinstance(content, Mapping):
@@ -75,7 +79,7 @@ def _declared(component: Found, said: Obj, name: str) -> PodSetShape:
     each = pod_requests(pod, (*at, "spec"))
     count = said.get("replicas", 1)
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise JobError((*component.path, "podSets"), f'"{count}" is not a count of pods; write a whole number')
+        raise JobError((*own, "replicas"), f'"{count}" is not a count of pods; write a whole number')
     place = PodPlace(
         form=Form.TEMPLATE,
         labels=(*at, "metadata", "labels"),
