@@ -34,7 +34,7 @@ class PodFacts:
     going: bool = False
     """It was told to go."""
     granted: Resources = NOTHING
-    """What it was granted, where that stands on it."""
+    """What it was granted, where that stands on it; never more than it takes, whatever somebody wrote there."""
 
 
 def pod_facts(pod: Obj) -> PodFacts:
@@ -42,18 +42,19 @@ def pod_facts(pod: Obj) -> PodFacts:
     marks = inside(pod, ("metadata", "annotations"))
     phase = inside(pod, ("status",)).get("phase")
     waits, going = gated(pod), pod["metadata"].get("deletionTimestamp") is not None
+    requests = _requests(pod)
     return PodFacts(
         name=str(pod["metadata"]["name"]),
         workload=asks_as(pod),
         pod_set=str(marks.get(POD_SET) or ""),
         flavor=str(marks.get(FLAVOR) or ""),
         queue=str(marks.get(QUEUE) or ""),
-        requests=_requests(pod),
+        requests=requests,
         gated=waits,
         present=not waits and phase not in ("Succeeded", "Failed"),
         succeeded=phase == "Succeeded" and not going,
         going=going,
-        granted=_granted(marks.get(REQUESTS)),
+        granted=_granted(marks.get(REQUESTS)).lower(requests),
     )
 
 

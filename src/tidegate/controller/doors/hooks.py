@@ -16,7 +16,7 @@ from tidegate.controller.namespaces import MANAGED
 from tidegate.kube.wire import Object
 from tidegate.model.jobs import JobKind, Kinds
 from tidegate.model.kinds import GROUP, VERSION
-from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, QUEUE, SUBMITTER, WORKLOAD
+from tidegate.workloads.names import BEFORE, FLAVOR, GRANTED, POD_SET, QUEUE, REQUESTS, SUBMITTER, WORKLOAD
 
 NAME = "tidegate"
 """Of both configurations."""
@@ -29,7 +29,7 @@ MAY_GRANT = (
     ".namespace(request.namespace).check('update').allowed()"
 )
 """Whoever may write what is granted could grant himself anything: Tidegate, and those who administer the cluster."""
-OURS = (SUBMITTER, GRANTED, BEFORE, WORKLOAD, POD_SET, FLAVOR, QUEUE)
+OURS = (SUBMITTER, GRANTED, BEFORE, WORKLOAD, POD_SET, FLAVOR, QUEUE, REQUESTS)
 """Annotations that only Tidegate writes."""
 
 
