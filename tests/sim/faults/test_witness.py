@@ -104,6 +104,21 @@ def test_what_was_on_its_way_when_its_grant_was_taken_back_keeps_its_room() -> N
     assert "in use" in court.found
 
 
+def test_what_hangs_in_the_server_is_judged_by_when_it_was_sent() -> None:
+    """Seed 305: the gate of a pod was being lifted, which hung in the server for four seconds; meanwhile people took
+    its Queue away, and it was evicted. It had been granted when that was sent. Who sends it later has no excuse."""
+    for sent_at, is_breach in ((17.3, False), (19.6, True)):
+        court = Court()
+        court.witness.hanging = {"/api/v1/namespaces/a/pods/one-0": sent_at}
+        court.now = 17.2
+        court.commit(WORKLOADS, workload("one", 1, 1))
+        court.now = 19.5
+        court.commit(WORKLOADS, workload("one", 1, 0))
+        court.now = 21.0
+        court.commit(PODS, pod("one-0", "one"))
+        assert bool(court.found) is is_breach, (sent_at, court.found)
+
+
 def test_what_is_sent_after_its_grant_was_taken_back() -> None:
     """Gates of a gang were lifted one after another; its grant was taken back when the first was, and the others were
     lifted all the same, seconds later. No request is under way that long."""

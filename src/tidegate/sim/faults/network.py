@@ -63,6 +63,8 @@ class Network:
         self._left: int | None = None
         self.invalid: list[str] = []
         """What the server said of writes that no server takes."""
+        self.hanging: dict[str, float] = {}
+        """By path: when a write was sent that hangs in the server."""
         self.dead = asyncio.Event()
 
     def die(self) -> None:
@@ -118,15 +120,22 @@ class Network:
             raise TimeoutError("no answer in time")
         if fault is Fault.CONFLICT:
             await self._somebody_else(request)
-        if fault is Fault.HANGS:
-            await asyncio.sleep(self._chance.random() * (asked_s(request) or MOST_S))
-        response = await self._server.send(request)
+        response = await (self._hang(request) if fault is Fault.HANGS else self._server.send(request))
         if response.status == _INVALID and isinstance(response.body, bytes):
             self.invalid.append(str(msgspec.json.decode(response.body)["message"]))
         await self._takes_time()
         if fault is Fault.UNANSWERED:
             raise ConnectionResetError("the answer was lost")
         return response
+
+    async def _hang(self, request: Request) -> Response:
+        sent_at = self.hanging.setdefault(request.path, asyncio.get_running_loop().time())
+        await asyncio.sleep(self._chance.random() * (asked_s(request) or MOST_S))
+        try:
+            return await self._server.send(request)
+        finally:
+            if self.hanging.get(request.path) == sent_at:
+                del self.hanging[request.path]
 
     def _arrive(self, request: Request) -> None:
         asyncio.ensure_future(self._server.send(request))  # noqa: RUF006 - nobody waits for it; that is the fault

@@ -78,6 +78,8 @@ class Operators:
         self.faults: Counter[str] = Counter()
         self.invalid: list[str] = []
         """What the server said of writes that no server takes."""
+        self.hanging: dict[str, float] = {}
+        """By path: when a write was sent that hangs in the server."""
         self._several = chance.random() < 0.3
         self._weather = replace(weather, hangs=self._several)
         self._started = 0
@@ -88,7 +90,7 @@ class Operators:
         while len(self.running) < (2 if self._several else 1):
             chance = Random(self._chance.random())
             network = Network(self._server, chance, self._weather, self.faults, calm=self._calm)
-            network.invalid = self.invalid
+            network.invalid, network.hanging = self.invalid, self.hanging
             self._started += 1
             skew_s = self._chance.random() * _SKEW_S if self._several else 0.0
             name = f"operator-{self._started}"

@@ -101,6 +101,7 @@ async def _play(history: History, folder: Path, acts: int, pause_s: float, loop:
     nodes = Nodes(server.client, Random(chance.random()), flavors)
     people = People(server.client, Random(chance.random()), flavors, doors=doors, limits=limits)
     operators = Operators(server.transport, loop, Random(chance.random()), weather)
+    witness.hanging = operators.hanging
     await nodes.open()
     await people.open()
     operators.start()

@@ -13,7 +13,7 @@ is too much where it *grows* beyond what every configuration of the last while a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tidegate.controller.applications.pods_of_job import INDEX
@@ -36,6 +36,7 @@ from tidegate.workloads import let_go, pod_facts, workload_name
 WORKLOADS, PODS, JOBS = "tidegate.dev/workloads/", "core/pods/", "batch/jobs/"
 _CONFIG = ("core/nodes/", "tidegate.dev/resourceflavors/", "tidegate.dev/clusterqueues/", "tidegate.dev/queues/",
            "core/namespaces/")  # fmt: skip
+_PATHS = {PODS: "/api/v1/namespaces/{}/pods/{}", JOBS: "/apis/batch/v1/namespaces/{}/jobs/{}"}
 _UNHEARD_S = 90.0
 """So long at most an operator may not have heard of what people did."""
 _UNDER_WAY_S = LATEST_S + SLOWEST_S
@@ -61,6 +62,10 @@ class Witness:
         self._sizes: dict[str, dict[int, dict[str, int]]] = {}
         """Floors by Workload, generation and pod set."""
         self._trees: list[tuple[float, QuotaTree]] = []
+        self.hanging: Mapping[str, float] = {}
+        """By path: when a write was sent that hangs in the server. It is judged by what might start then."""
+        self._path = ""
+        """Of what is judged."""
         self.breaches: list[str] = []
         self.commits = 0
         self.last_at = 0.0
@@ -80,6 +85,7 @@ class Witness:
         self.commits += 1
         self.last_at = self._clock()
         obj: Object = decode(change.row.value)
+        self._path = _PATHS.get(prefix, "").format(*key_of(obj))
         known = self._objects[prefix]
         before = known.pop(change.row.key, None)
         if not change.deleted:
@@ -144,7 +150,7 @@ class Witness:
             self._grown(name, "granted", grants, Using.grants, cause)
             self._grown(name, "in use", amounts, Using.amounts, cause)
         for part, count in using.staying.items():
-            most = max(using.might_start(part, self._clock() - patience_s), using.loose.get(part, 0))
+            most = max(using.might_start(part, self._sent_at(name)), using.loose.get(part, 0))
             if count > max(stayed.get(part, 0), most):
                 self._say(f"{name} has {count} pods of {part}, and {most} might start")
         if raw is not None:
@@ -156,11 +162,16 @@ class Witness:
         been heard of for longer."""
         return _UNHEARD_S if WORKLOADS + name not in self._objects[WORKLOADS] else _UNDER_WAY_S
 
+    def _sent_at(self, name: str) -> float:
+        """When what was committed may have been sent, at the earliest."""
+        now = self._clock()
+        return min(now - self._patience_s(name), self.hanging.get(self._path, now))
+
     def _let_go(self, name: str, before: dict[Part, int], after: dict[Part, int]) -> None:
         """A Job is let go, or made larger, with no more than might start."""
         using = self._using[name]
         for part, count in after.items():
-            most = using.might_start(part, self._clock() - self._patience_s(name))
+            most = using.might_start(part, self._sent_at(name))
             if before.get(part, 0) < count and using.useful(part, count) > most:
                 self._say(f"the Job of {name} may make {count} pods of {part}, and {most} might start")
 
