@@ -16,6 +16,7 @@ one root, since roots that share no machines have nothing to do with each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
@@ -154,7 +155,8 @@ class Mending:
             return None
         ahead = _with(most, shares, node.children)
         if most == key[0]:
-            ahead = [child for child in ahead if child is not behind and self._turn(child) > key[1:]]
+            turn = key[1:]
+            ahead = [child for child in ahead if child is not behind and self._turn(child) > turn]
         return self._whose_turn_was_last(ahead)
 
     def _shares_below(self, node: TreeNode) -> list[int]:
@@ -233,7 +235,7 @@ class Mending:
 
 def _with(share: int, shares: Iterable[int], nodes: Iterable[TreeNode]) -> list[TreeNode]:
     """The nodes that have this share."""
-    return [node for node, its in zip(nodes, shares, strict=True) if its == share]
+    return list(compress(nodes, map(share.__eq__, shares)))
 
 
 def can_be_mended(tree: Tree, policies: Policies) -> bool:

@@ -218,6 +218,8 @@ class Line:
             return None
         if self._strict[queue.index]:
             return self._first_of_strict(queue)
+        if ceiling is not self._ceilings.none and self._ceilings.shuts_out(ceiling):
+            return self._first_of_many(queue, ceiling)
         row = self._rows.first_open(queue)
         if row is None:
             return None
