@@ -94,9 +94,11 @@ class Carrying:
         self._arrived(key)
 
     def _stands(self, key: Key, workload: Workload) -> bool:
-        """Whether all that it was granted then is still its own, also by what is decided and not written yet."""
-        now = self._looking.workload(key)
-        return now is not None and not falls(room_of(workload.status), room_of(now.status))
+        """Whether all that it was granted then is still its own, by what is written and by what is decided: what was
+        taken back and is to be given again may not start before that is written."""
+        then = room_of(workload.status)
+        views = (self._looking.written(key), self._looking.workload(key))
+        return all(now is not None and not falls(then, room_of(now.status)) for now in views)
 
     def _arrived(self, key: Key) -> None:
         """What there is of it tells now what it may start. Who waited for its room may have waited for nothing."""

@@ -25,6 +25,12 @@ def test_room_that_is_kept_for_what_may_still_come_is_given_in_time(seed: int) -
     play(seed).check()
 
 
+def test_what_was_taken_back_does_not_start_before_it_is_given_again() -> None:
+    """Seed 8: a write to a Deployment hung while all of its grant was taken back and decided to be given again; then
+    the gate of one more of its pods was lifted by that, and the server had refused to write it."""
+    play(8).check()
+
+
 @pytest.mark.parametrize("seed", range(max(1, SEEDS // 100)))
 def test_operators_die_at_any_moment_of_a_busy_hour(seed: int) -> None:
     """What is in use is what runs, nothing is admitted twice, and everything ends that can."""
