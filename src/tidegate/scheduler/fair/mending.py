@@ -11,6 +11,10 @@ largest); put in, or take out, what changed; then look along the paths of the Qu
 ahead of a sibling's next ask. It gives its last back, or the one behind is given its next, until nobody is ahead. From
 there handing out goes on as ever. A change costs what it moves, not what was handed out; and what it moves is below
 one root, since roots that share no machines have nothing to do with each other.
+
+A node that may not hold all there is can be full where its tree is not. What it goes on to give, past those who do not
+fit, is a sequence of its own, that nothing outside of it has a part in: it is kept as it came about, and taken back
+from its end.
 """
 
 from __future__ import annotations
@@ -49,7 +53,10 @@ class Mending:
         self._ages: dict[TreeNode, tuple[int, int]] = {}
         """How old what a node was given last is, as of how many changes there."""
         self._late: dict[TreeNode, list[Given]] = {}
-        """By root: what was given since somebody below it first did not fit."""
+        """By ClusterQueue: what was given below it, in that order, since somebody below it first did not fit there."""
+        self._bounded = [[node for node in one.bounded if not node.is_queue] for one in fill.tree.in_order]
+        """By index of a Queue: where it may not fit, of the nodes above it."""
+        self._only_roots_bind = all(len(nodes) < 2 for nodes in self._bounded)
         self._children = [[child.index for child in node.children] for node in fill.tree.in_order]
         """By index of a node, theirs."""
         self._strict = any(node.rules.ordering is Ordering.STRICT for node in fill.tree.in_order)
@@ -57,8 +64,9 @@ class Mending:
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change; nothing is its own until then."""
         queue = self.fill.tree.nodes[workload.queue]
-        for given in reversed(self._late.pop(queue.root, ())):
-            self.fill.undo(given)
+        for node in reversed(self._bounded[queue.index]):
+            while node in self._late:
+                self._undo(self._late[node][-1])
         if self._strict:  # Who blocked others may fit now.
             self.fill.line.reopen()
         self._disturbed[queue] = None
@@ -70,8 +78,7 @@ class Mending:
             return
         self._disturbed.clear()
         for ask in asks:
-            assert ask.row.only is not None
-            self.fill.grant(ask, ask.row.only)
+            self._grant(ask)
 
     def run(self) -> None:
         """Hand out what there is to those who want it now."""
@@ -84,20 +91,40 @@ class Mending:
         self._disturbed.clear()
         while ask := fill.line.next():
             assert ask.row.only is not None
-            root = ask.queue.root
-            if root not in self._late and not fill.line.has_room_for_all and self._is_tight(root):
-                self._late[root] = []
             if self._strict and not self.ledger.fits(ask.queue, ask.need):
                 fill.line.block(ask)
-                continue
-            given = fill.grant(ask, ask.row.only)
-            if root in self._late:
-                self._late[root].append(given)
+            elif self._only_roots_bind and not self._late and fill.line.has_room_for_all:
+                fill.grant(ask, ask.row.only)
+            else:
+                self._grant(ask)
+
+    def _grant(self, ask: Ask) -> TreeNode:
+        """Give somebody their next, and say in which Queue that was."""
+        assert ask.row.only is not None
+        late = [node for node in self._bounded[ask.queue.index] if node in self._late or self._is_tight(node)]
+        given = self.fill.grant(ask, ask.row.only)
+        for node in late:
+            self._late.setdefault(node, []).append(given)
+        return given.queue
+
+    def _undo(self, given: Given) -> TreeNode:
+        """Take back what was given last below some node, and say in which Queue that was."""
+        for node in self._bounded[given.queue.index]:
+            late = self._late.get(node)
+            if late is not None:
+                if late[-1] is not given:
+                    raise _UnclearError
+                late.pop()
+                if not late:
+                    del self._late[node]
+        self.fill.undo(given)
+        return given.queue
 
     def _begin_again(self) -> None:
         """Nothing is given below the roots of who changed."""
         for root in {queue.root for queue in self._disturbed}:
             for node in root.below():
+                self._late.pop(node, None)
                 given_in = self.fill.given_in[node.index]
                 while given_in:
                     self.fill.undo(given_in[-1])
@@ -139,13 +166,12 @@ class Mending:
             ahead = self._ahead(node, behind, self._came_last(behind) if hidden else key)
         if ahead is None and not hidden:
             return None
-        assert ask.row.only is not None
         tight = any(map(self._is_tight, node.path))
         if ahead is not None and (tight or (ahead is not node and ahead in concerned)):
             return self._take_back(ahead)
         if tight:
             raise _UnclearError
-        return self.fill.grant(ask, ask.row.only).queue
+        return self._grant(ask)
 
     def _ahead(self, node: TreeNode, behind: TreeNode, key: tuple[Any, ...]) -> TreeNode | None:
         """The child that is furthest ahead of a sibling's next ask, if any is."""
@@ -210,6 +236,8 @@ class Mending:
             return given_in[-1] if given_in else None
         changes = self.fill.line.changes_below(node)
         as_of, last = self._lasts.get(node, (-1, None))
+        if node in self._late:
+            return self._late[node][-1]
         if as_of != changes:
             shares = self._shares_below(node)
             most = max(shares, default=0)
@@ -226,8 +254,7 @@ class Mending:
         last = self._last(node)
         if last is None:
             raise _UnclearError
-        self.fill.undo(last)
-        return last.queue
+        return self._undo(last)
 
     def _is_tight(self, node: TreeNode) -> bool:
         return self.fill.line.is_tight(node)
