@@ -144,7 +144,7 @@ class Line:
 
     def set_aside(self, ask: Ask) -> None:
         """It does not fit: those behind it may pass, except those of its row."""
-        ask.row.failed = True
+        ask.row.failed = self._turns.in_vain = True
         self._failed.append(ask.row)
         self.changed(ask.queue)
 
@@ -184,6 +184,7 @@ class Line:
                 self._rows.offer(row)
                 self.changed(row.queue)
         del self._failed[since:]
+        self._turns.in_vain = bool(self._failed)
         for index in self._blocked:
             self._doors_changed(self.tree.in_order[index])
         self._blocked.clear()

@@ -79,6 +79,8 @@ class Turns:
             (node, [one.index for one in node.below() if one.is_queue]) for node in tree.in_order if node.kept
         ]
         """Who keeps room for itself, and the Queues it is kept for."""
+        self.in_vain = False
+        """Whether somebody had a turn and did not fit."""
         self.ceiling = ceilings.none
         """What stood above the ask that was next."""
 
@@ -89,7 +91,7 @@ class Turns:
             ceiling = self._ceilings.at(root, above) if self._bounded[root.index] else above
             if self._only_what_fits and ceiling is not self._ceilings.none and self._ceilings.shuts_out(ceiling):
                 continue
-            if self._only_what_fits and self._keepers and self._is_closed(root):
+            if self.in_vain and self._only_what_fits and self._keepers and self._is_closed(root):
                 continue
             foremost = self._foremost(root, ceiling)
             if foremost is not None:
