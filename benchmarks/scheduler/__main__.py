@@ -7,8 +7,16 @@ import multiprocessing
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
+from typing import Any
 
 from benchmarks.scheduler.rows import Row, measured, reclaim
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "two flavors": {"flavors": 2},
+    "fifo": {"policy": "fifo"},
+    "lending limits": {"lends": False},
+}
+"""Trees in which what is deserved is not simply by share, by what the table calls them."""
 
 
 def main() -> int:
@@ -24,9 +32,10 @@ def main() -> int:
             rows, peak = alone.submit(measured, pending, queues).result()
             for row in rows:
                 _print(f"{pending:,}", f"{queues:,}", row, peak)
-        rows, peak = alone.submit(measured, 10_000, 100, 2).result()
-        for row in rows:
-            _print("10,000", "100", row._replace(name=f"two flavors: {row.name}"), peak)
+        for name, fields in OTHERS.items():
+            rows, peak = alone.submit(measured, 10_000, 100, **fields).result()
+            for row in rows:
+                _print("10,000", "100", row._replace(name=f"{name}: {row.name}"), peak)
         _print("", "2", alone.submit(reclaim, 1500).result(), 0)
     return 0
 

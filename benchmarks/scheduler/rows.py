@@ -6,7 +6,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.scheduler.world import NOW, carry_out, elastic, end_a_pod, gangs, tree
 from tidegate.kube.pauses import collect_rarely
@@ -32,26 +32,24 @@ def timed(action: Callable[[], object]) -> float:
     return (time.process_time_ns() - began) / 1e6
 
 
-def growing(pending: int, queues: int, flavors: int) -> list[Row]:
+def growing(pending: int, queues: int, snapshot: Snapshot) -> list[Row]:
     """The rows whose cost is to be compared between sizes."""
     waiting = list(gangs(pending, queues))
     collect_rarely()
     for _ in range(WARMING):  # Whatever the size: the first cycles of a process cost twice as much.
-        _warm_up(queues, flavors)
-    planner, plan, load, admitting = _admitted(waiting, tree(queues, flavors=flavors))
+        _warm_up(queues, snapshot)
+    planner, plan, load, admitting = _admitted(waiting, snapshot)
     carry_out(planner, plan, NOW + 1)
     rows = [Row("put one workload", load / pending, 1), Row("admit all there is room for", admitting, len(plan.grants))]
     rows.append(Row("one workload arrived", _arrivals(planner, pending, queues), 1))
-    rows.append(
-        Row("deserved from scratch", _deserved(planner, waiting, tree(queues, flavors=flavors)), len(plan.grants))
-    )
+    rows.append(Row("deserved from scratch", _deserved(planner, waiting, snapshot), len(plan.grants)))
     rows.append(Row("one pod ended", _endings(planner, plan), 1))
     return rows
 
 
-def _warm_up(queues: int, flavors: int) -> None:
+def _warm_up(queues: int, snapshot: Snapshot) -> None:
     """All that is measured, once, of another world."""
-    planner, plan, _, _ = _admitted(list(gangs(WARM, queues)), tree(queues, flavors=flavors))
+    planner, plan, _, _ = _admitted(list(gangs(WARM, queues)), snapshot)
     carry_out(planner, plan, NOW + 1)
     _arrivals(planner, WARM, queues)
     _endings(planner, plan)
@@ -131,7 +129,7 @@ def reclaim(workloads: int) -> Row:
     return Row(f"fair reclaim, {len(plan.shrinks):,} shrunk", spent, sum(len(one.pods) for one in plan.grants))
 
 
-def measured(pending: int, queues: int, flavors: int = 1) -> tuple[list[Row], int]:
-    """The rows of one size, and the most memory it took, in MB."""
-    rows = growing(pending, queues, flavors)
+def measured(pending: int, queues: int, **fields: Any) -> tuple[list[Row], int]:
+    """The rows of one size, in a tree with these `fields`, and the most memory it took, in MB."""
+    rows = growing(pending, queues, tree(queues, **fields))
     return rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

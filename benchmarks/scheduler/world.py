@@ -20,20 +20,30 @@ ARRIVALS_PER_SECOND = 1000
 NOW = 2000
 
 
-def tree(queues: int, *, cpu: int = CPU_OF_THOUSAND, flavors: int = 1) -> Snapshot:
-    """A root, departments, and the doors of their teams; what there is comes in so many flavors that all may use."""
+def tree(
+    queues: int, *, cpu: int = CPU_OF_THOUSAND, flavors: int = 1, policy: str = "drf", lends: bool = True
+) -> Snapshot:
+    """A root, departments, and the doors of their teams; what there is comes in so many flavors that all may use. The
+    root serves departments by its `policy`. Unless everybody `lends` all they have, every department is guaranteed a
+    part and keeps half of it for itself, and so does one in which nobody asks for anything."""
     names = [f"f{number}" for number in range(flavors)]
-    quotas = tuple(_quotas(name, -(-cpu // flavors)) for name in names)
+    each = -(-cpu // flavors)
     departments = max(2, round(queues**0.5))
-    cluster_queues = {"root": ClusterQueueSpec(quotas=quotas)}
-    cluster_queues |= {f"d{index}": ClusterQueueSpec(parent="root") for index in range(departments)}
+    own = () if lends else tuple(_quotas(name, each // (2 * departments), keeps=True) for name in names)
+    cluster_queues = {"root": ClusterQueueSpec(policy=policy, quotas=tuple(_quotas(name, each) for name in names))}
+    there = [f"d{index}" for index in range(departments)] + ["idle"] * (not lends)
+    cluster_queues |= {name: ClusterQueueSpec(parent="root", quotas=own) for name in there}
     doors = {f"t{index}/q": QueueSpec(cluster_queue=f"d{index % departments}") for index in range(queues)}
     return Snapshot(flavors=dict.fromkeys(names, ResourceFlavorSpec()), cluster_queues=cluster_queues, queues=doors)
 
 
-def _quotas(flavor: str, cpu: int) -> FlavorQuotas:
-    amounts = {"cpu": Quantity.parse(str(cpu)), "memory": Quantity.parse(f"{cpu * 4}Gi")}
-    return FlavorQuotas(flavor=flavor, resources={n: ResourceQuota(nominal_quota=q) for n, q in amounts.items()})
+def _quotas(flavor: str, cpu: int, *, keeps: bool = False) -> FlavorQuotas:
+    amounts = {"cpu": (cpu, ""), "memory": (cpu * 4, "Gi")}
+    resources = {}
+    for name, (amount, unit) in amounts.items():
+        lent = Quantity.parse(f"{amount // 2}{unit}") if keeps else None
+        resources[name] = ResourceQuota(nominal_quota=Quantity.parse(f"{amount}{unit}"), lending_limit=lent)
+    return FlavorQuotas(flavor=flavor, resources=resources)
 
 
 def gangs(count: int, queues: int, *, first: int = 0) -> Iterator[Workload]:

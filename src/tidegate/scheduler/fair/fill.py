@@ -1,7 +1,7 @@
 """Handing out: asks are granted one after another, from empty, as in a cycle, with nobody patient or impatient.
 
 Here is what was handed out, and how something is given or taken back. What becomes of it when demand changes is said
-by `mending`, where the order of turns is by share alone, and else by `rewinding`.
+by `mending`, where it follows from the order of turns alone, and else by `rewinding`.
 """
 
 from __future__ import annotations
@@ -44,11 +44,14 @@ class Fill:
 
     def __init__(self, tree: Tree, policies: Policies, demand: Mapping[str, Workload]) -> None:
         self.tree = tree
+        self.policies = policies
         self.ledger = Ledger(tree)
         self._empty = Ledger(tree)
         self.line = Line(tree, self.ledger, policies, self._can_ever_fit)
         self.given_in: list[list[Given]] = [[] for _ in range(tree.size)]
         """By Queue, in its own order."""
+        self.ages: list[list[int]] = [[] for _ in range(tree.size)]
+        """By Queue, when those who were given something had come, in order."""
         self.moved: set[TreeNode] = set()
         """The Queues in which something was granted or undone."""
         self.moves = [0] * tree.size
@@ -104,6 +107,7 @@ class Fill:
             insort(before, given, key=_order)
         else:
             before.append(given)
+        insort(self.ages[ask.queue.index], ask.created)
         self._given_to.setdefault(ask.name, []).append(given)
         self.line.serve(ask, holding)
         self.moved.add(ask.queue)
@@ -145,6 +149,8 @@ class Fill:
             while given_in[at] is not given:
                 at += 1
         del given_in[at]
+        ages = self.ages[given.queue.index]
+        del ages[bisect_left(ages, given.ask.created)]
 
     def _ask_for_more(self, holding: Holding, queue: TreeNode) -> None:
         self.line.leave(holding.workload)

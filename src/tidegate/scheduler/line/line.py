@@ -56,6 +56,7 @@ class Line:
         self._room_is_held = False
         self.next = self._turns.next
         self.next_below = self._turns.next_below
+        self.all_below = self._turns.all_below
         self.changes_below = self._turns.changes_below
         self._guarded = Guarded(tree, self._ceilings)
         self.changed = self._changed_beside if self._guarded else self._turns.changed

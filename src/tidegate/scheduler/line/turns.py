@@ -14,7 +14,7 @@ from typing import Any
 
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.line.ceilings import Ceiling, Ceilings
-from tidegate.scheduler.policies import DRF, Candidate, Drf, Policies
+from tidegate.scheduler.policies import DRF, ByPriority, Candidate, Drf, Fifo, Policies
 from tidegate.scheduler.tree.ledger import Ledger
 from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
 from tidegate.scheduler.tree.tree import Tree
@@ -115,6 +115,13 @@ class Turns:
         *key, _, child, ask = foremost
         assert ask is not None
         return tuple(key), child, ask
+
+    def all_below(self, node: TreeNode) -> list[tuple[tuple[Any, ...], TreeNode, Ask]]:
+        """The same of every child of a ClusterQueue where a policy decides, in no order."""
+        ceiling = self._ceilings.whole(node)
+        self._foremost(node, ceiling)
+        places = self._views[node.index][ceiling].places.values()
+        return [((order, age, name), child, ask) for order, age, name, _, child, ask in places if ask is not None]
 
     def _first(self, node: TreeNode, above: Ceiling) -> Ask | None:
         ceiling = self._ceilings.at(node, above) if self._bounded[node.index] else above
@@ -228,6 +235,12 @@ class Turns:
         now = self.ledger.shares[node.index]
         granted = self.ledger.share_with(node, ask.need)
         share = now if ask.row.kind.impatient else granted
+        policy = self._policies[node.parent.index]
+        # What stays inside a guarantee comes first, whatever the policy: it would be none otherwise.
+        if type(policy) is Fifo:
+            return (granted > 0, ask.created)
+        if type(policy) is ByPriority:  # Among siblings a share can stay an integer.
+            return (granted > 0, -ask.kind.priority, share)
         unit = node.parent.unit
         candidate = Candidate(
             name=node.name,
@@ -240,8 +253,7 @@ class Turns:
             pods=ask.row.shape.pods,
             is_floor=ask.kind.is_floor,
         )
-        # What stays inside a guarantee comes first, whatever the policy: it would be none otherwise.
-        return (granted > 0, self._policies[node.parent.index].order(candidate))
+        return (granted > 0, policy.order(candidate))
 
 
 def _policy(node: TreeNode, policies: Policies) -> Any:
