@@ -18,7 +18,6 @@ To go back is to look at the same node without what was given last, and then wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
 from typing import Any
 
 from tidegate.scheduler.fair.fill import Fill, Given
@@ -112,7 +111,8 @@ class Past:
         """Those of a node's children."""
         if node in self._gone:
             return list(map(self._share, node.children))
-        return list(map(self.ledger.shares.__getitem__, self._children[node.index]))
+        shares = self.ledger.shares
+        return [shares[index] for index in self._children[node.index]]
 
     def turn(self, node: TreeNode) -> Turn:
         """The latest turn that a node had, among its siblings'."""
@@ -233,4 +233,4 @@ class Past:
 
 def with_share(share: int, shares: Sequence[int], nodes: Sequence[TreeNode]) -> list[TreeNode]:
     """The nodes that have this share."""
-    return list(compress(nodes, map(share.__eq__, shares)))
+    return [node for node, its_own in zip(nodes, shares, strict=True) if its_own == share]
