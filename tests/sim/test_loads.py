@@ -217,6 +217,7 @@ def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -
         ("submit,end,cpu,memory,user\n5,4,1,1,a\n", ":2: end: is before submit; "),
         ("submit,duration,cpu,memory\n", ":1: has no column user; "),
         ("1,2,3,4\n", ":1: has no column user; "),
+        ("submit,duration,cpu,memory,user,CPU\n0,5,1,1,a,2\n", ":1: has the column CPU twice; "),
         ("\n1,2,3,4,a\n1,x,3,4,a\n", ':3: duration: "x" is not a number; '),
         ("submit,duration,cpu,memory,user\n1,2,3,4\n", ":2: user: is empty; "),
         ("submit,duration,cpu,memory,user\n1,2,3,4,a\nx,2,3,4,a\n", ':3: submit: "x" is not a number; '),
