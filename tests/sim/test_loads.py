@@ -55,6 +55,15 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
     assert one.world.timeline != other.world.timeline
 
 
+def test_who_may_shrink_to_nothing_still_ends(tmp_path: Path) -> None:
+    """A resize could ask for no pods at all where the floor is 0. Such a job held nothing, wanted nothing and never
+    ended; the report counted it among those that came, and neither among those done nor those that never started."""
+    text = SYNTHETIC.replace("minCount: 1", "minCount: 0").replace("resizes: 1/m", "resizes: 30/m")
+    applications = played(tmp_path, 0, text).world.applications
+    assert applications
+    assert all(one.finished_at is not None for one in applications.values())
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_the_planner_that_keeps_what_it_knows_gives_the_same_run(tmp_path: Path, seed: int) -> None:
     """As the pure function, asked from scratch every time."""
