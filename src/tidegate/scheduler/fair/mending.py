@@ -209,5 +209,5 @@ def _is_merged(node: TreeNode, by: type) -> bool:
 
 def _is_bounded(queue: TreeNode) -> bool:
     """Whether it may be full where its tree is not. Whoever may not be passed then blocks others, as if there were no
-    room at all."""
-    return bool(queue.capped) or any(node.parent and node.bounds for node in queue.path)
+    room at all; but not for want of what it may have none of, since that can never fit."""
+    return bool(queue.capped) or any(node.parent and any(node.bounds.values()) for node in queue.path)
