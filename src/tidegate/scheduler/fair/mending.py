@@ -24,7 +24,7 @@ from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import Fill, Given
-from tidegate.scheduler.fair.past import Past, UnclearError, orders, with_share
+from tidegate.scheduler.fair.past import Past, UnclearError, orders
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.policies import ByPriority, Drf, Fifo, Policies
 from tidegate.scheduler.snapshot import Workload
@@ -156,11 +156,9 @@ class Mending:
 
     def _ahead(self, node: TreeNode, behind: TreeNode, key: tuple[Any, ...]) -> TreeNode | None:
         """The child that is furthest ahead of a sibling's next ask, if any is."""
-        shares = self._past.shares_below(node)
-        most = max(shares, default=0)
+        most, ahead = self._past.with_most(node)
         if most < key[0]:
             return None
-        ahead = with_share(most, shares, node.children)
         if most == key[0]:
             ahead = [child for child in ahead if child is not behind and self._past.turn(child) > key]
         return self._past.latest(ahead)
