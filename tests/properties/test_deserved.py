@@ -57,9 +57,10 @@ def tree_of(chance: Random) -> World:
 
 
 def _quota(chance: Random, limited: bool, guaranteed: bool) -> tuple[str | None, ...]:
-    """A guarantee, where turns are by share, and perhaps how much more may be borrowed."""
-    limit = str(chance.randint(0, 9)) if limited and chance.random() < 0.7 else None
-    return (str(chance.randint(0, 9)) if guaranteed else "0", limit)
+    """A guarantee, where turns are by share, and perhaps how much more may be borrowed, and how much of it lent."""
+    limit = str(chance.randint(0, 9)) if limited and chance.random() < 0.5 else None
+    lent = str(chance.randint(0, 5)) if limited and chance.random() < 0.5 else None
+    return (str(chance.randint(0, 9)) if guaranteed else "0", limit, lent)
 
 
 def workload(chance: Random, world: World, number: int) -> Workload:

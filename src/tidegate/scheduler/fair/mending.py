@@ -46,10 +46,15 @@ class Mending:
         """By ClusterQueue: what was given below it, in that order, since somebody below it first did not fit there."""
         self._bounded = [[node for node in one.bounded if not node.is_queue] for one in fill.tree.in_order]
         """By index of a Queue: where it may not fit, of the nodes above it."""
-        self._only_roots_bind = all(len(nodes) < 2 for nodes in self._bounded)
+        self._only_roots_bind = not fill.ledger.keeps and all(len(nodes) < 2 for nodes in self._bounded)
+        self._lenders = [_lenders(node) for node in fill.tree.in_order] if fill.ledger.keeps else []
+        """By index of a node: those from there down that may not hold all there is, and below which somebody keeps
+        room for itself."""
         self._by = orders(fill.tree, fill.policies)
         self._past = Past(fill, self._by, self._late)
         self._strict = any(node.rules.ordering is Ordering.STRICT for node in fill.tree.in_order)
+        self._may_not_fit = self._strict or fill.ledger.keeps
+        """Whether somebody may have a turn in vain."""
 
     def disturb(self, workload: Workload) -> None:
         """What a workload wants is about to change; nothing is its own until then."""
@@ -57,14 +62,14 @@ class Mending:
         for node in reversed(self._bounded[queue.index]):
             while node in self._late:
                 self._undo(self._late[node][-1])
-        if self._strict:  # Who blocked others may fit now.
+        if self._strict or self.fill.line.failures:  # Who blocked others, or was set aside, may fit now.
             self.fill.line.reopen()
         self._disturbed[queue] = None
         self.fill.forget(workload)
 
     def begin_with(self, asks: Iterable[Ask]) -> None:
         """If nothing was handed out yet: these are the first, one after the other."""
-        if self.fill.holdings:
+        if self.fill.has_given:
             return
         self._disturbed.clear()
         for ask in asks:
@@ -73,7 +78,7 @@ class Mending:
     def run(self) -> None:
         """Hand out what there is to those who want it now."""
         fill = self.fill
-        if self._disturbed and fill.holdings:
+        if self._disturbed and fill.has_given:
             try:
                 self._mend()
             except UnclearError:
@@ -81,8 +86,9 @@ class Mending:
         self._disturbed.clear()
         while ask := fill.line.next():
             assert ask.row.only is not None
-            if self._strict and not self.ledger.fits(ask.queue, ask.need):
-                fill.line.block(ask)
+            if self._may_not_fit and not self.ledger.fits(ask.queue, ask.need):
+                is_strict = ask.queue.rules.ordering is Ordering.STRICT
+                (fill.line.block if is_strict else fill.line.set_aside)(ask)
             elif self._only_roots_bind and not self._late and fill.line.has_room_for_all:
                 fill.grant(ask, ask.row.only)
             else:
@@ -183,18 +189,21 @@ class Mending:
         return self._undo(last)
 
     def _is_tight(self, node: TreeNode) -> bool:
-        return self.fill.line.is_tight(node)
+        """Whether somebody below it may not fit there, or may have a turn in vain below there."""
+        is_tight = self.fill.line.is_tight
+        return is_tight(node) or (bool(self._lenders) and any(map(is_tight, self._lenders[node.index])))
 
 
 def can_be_mended(tree: Tree, policies: Policies) -> bool:
     """Whether turns are a merge by shares, so that it does not matter in which order they were taken; as long as nobody
     has a choice of flavors."""
     queues = [node for node in tree.in_order if node.is_queue]
+    lending = {node.root for node in tree.in_order if node.kept}
+    strict = [queue for queue in queues if queue.rules.ordering is Ordering.STRICT]
     return (
         tree.machines is None
-        and not any(node.kept for node in tree.in_order)
         and all(len(axes) == 1 for queue in queues for axes, _, _ in queue.capped)
-        and not any(queue.rules.ordering is Ordering.STRICT and _is_bounded(queue) for queue in queues)
+        and not any(queue.root in lending or _is_bounded(queue) for queue in strict)
         and all(map(_is_merged, tree.in_order, orders(tree, policies)))
     )
 
@@ -209,3 +218,7 @@ def _is_bounded(queue: TreeNode) -> bool:
     """Whether it may be full where its tree is not. Whoever may not be passed then blocks others, as if there were no
     room at all; but not for want of what it may have none of, since that can never fit."""
     return bool(queue.capped) or any(node.parent and any(node.bounds.values()) for node in queue.path)
+
+
+def _lenders(node: TreeNode) -> list[TreeNode]:
+    return [one for one in node.below() if one.bounds and any(below.kept for below in one.below() if below is not one)]

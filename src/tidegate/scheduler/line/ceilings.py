@@ -97,6 +97,13 @@ class Ceilings:
             self._judged, self._shuts_out = ceiling, not self._choosy and any(too_low)
         return self._shuts_out
 
+    def used_up(self, root: TreeNode) -> list[int]:
+        """The axes that everybody in line asks for and of which too little is left below a root for the smallest,
+        unless it is kept for them."""
+        cells = enumerate(zip(self._sizes, self._asking, strict=True))
+        asked = [(axis, sizes[0]) for axis, (sizes, asking) in cells if sizes and asking == self._rows]
+        return [axis for axis, least in asked if not self._choosy and self._ledger.free(root, axis) < least]
+
     @property
     def least(self) -> Need:
         """What everybody in line would add to what is held at least; nothing where that cannot be told."""
@@ -127,10 +134,14 @@ class Ceilings:
         return ceiling if largest >= ceiling[axis] else (*ceiling[:axis], largest, *ceiling[axis + 1 :])
 
     def is_tight(self, node: TreeNode) -> bool:
-        """Whether there is not room for everybody in line any more, one at a time, whom the node could hold at all."""
+        """Whether there may not be room for everybody in line any more, one at a time, whom the node could hold at all.
+        Who asks inside what it keeps for itself would have room even then."""
+        granted, plain = self._ledger.granted[node.index], self._ledger.all_is_free_or_granted
         for axis, most in self._bounds[node.index]:
             sizes = self._sizes[axis]
-            free = self._free(node, axis, most) if sizes else most
+            free = most - granted[axis]
+            if sizes and not plain:
+                free = min(max(0, free), self._ledger.free(node, axis))
             if sizes and free < sizes[-1] and bisect_right(sizes, most) > bisect_right(sizes, free):
                 return True
         return False

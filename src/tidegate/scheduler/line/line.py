@@ -104,13 +104,14 @@ class Line:
         for row, step in self._growth.pop(workload.name, ()):
             self._remove(row, step)
 
-    def serve(self, ask: Ask, holding: Holding) -> None:
-        """Somebody was granted what they asked for, and asks for their next steps."""
+    def serve(self, ask: Ask, holding: Holding | None) -> None:
+        """Somebody was granted what they asked for, and asks for their next steps; None: there are none."""
         if ask.kind.is_floor:
             self._remove_first(self._floors.pop(ask.name))
-        else:
+        elif holding is not None:
             self.leave(holding.workload)
-        self.join_growth(holding)
+        if holding is not None:
+            self.join_growth(holding)
         self.changed(ask.queue)
 
     def _add(self, row: Row, at: Place) -> None:

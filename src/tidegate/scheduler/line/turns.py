@@ -75,6 +75,10 @@ class Turns:
         self._forgotten = [0] * tree.size
         """How many changes are not in the list any more."""
         self._placed = 0
+        self._keepers = [
+            (node, [one.index for one in node.below() if one.is_queue]) for node in tree.in_order if node.kept
+        ]
+        """Who keeps room for itself, and the Queues it is kept for."""
         self.ceiling = ceilings.none
         """What stood above the ask that was next."""
 
@@ -85,11 +89,23 @@ class Turns:
             ceiling = self._ceilings.at(root, above) if self._bounded[root.index] else above
             if self._only_what_fits and ceiling is not self._ceilings.none and self._ceilings.shuts_out(ceiling):
                 continue
+            if self._only_what_fits and self._keepers and self._is_closed(root):
+                continue
             foremost = self._foremost(root, ceiling)
             if foremost is not None:
                 self.ceiling = ceiling
                 return foremost[5]
         return None
+
+    def _is_closed(self, root: TreeNode) -> bool:
+        """Whether nobody below a root fits, since what is left is kept for others: ceilings do not tell."""
+        keepers = [(node, queues) for node, queues in self._keepers if node.root is root]
+        inner = self.ledger.inner
+        for axis in self._ceilings.used_up(root):
+            idle = (queues for node, queues in keepers if node.kept and inner[node.index][axis] < node.kept[axis])
+            if not any(self._asking[queue] for queues in idle for queue in queues):
+                return True
+        return False
 
     def changed(self, queue: TreeNode) -> None:
         """What a Queue asks for, or holds, is different."""
