@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: constraints help setup demo test lint test-kube kube peers conformance bench laws generate clean
+COMPILED := .venv-compiled
+
+.PHONY: constraints help setup compiled demo test lint test-compiled test-kube kube peers conformance bench laws generate clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -19,6 +21,16 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+# An environment of its own: a file that was changed is never hidden by what was compiled from it.
+compiled: $(COMPILED)/.ready  ## make .venv-compiled, in which the scheduler is compiled (a C compiler needed, 4 minutes)
+
+$(COMPILED)/.ready: pyproject.toml setup.py constraints.txt $(shell find src/tidegate/scheduler src/tidegate/model -name '*.py')
+	$(PYTHON) -m venv $(COMPILED)
+	rm -rf build
+	TIDEGATE_COMPILE=1 $(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[dev]'
+	rm -rf build
+	@touch $@
+
 demo: setup  ## the product in under a minute, in a temporary folder
 	@$(BIN)/tidegate demo
 
@@ -30,6 +42,12 @@ lint: setup  ## format, style, types, and who may import whom
 
 test: lint  ## lint, and every test that needs nothing but Python
 	$(PYTEST) $(or $(AGAIN),-n auto --dist loadfile)
+
+test-compiled:  ## the planner's tests with the scheduler compiled, and that it decides the same (a C compiler needed)
+	@if command -v cc >/dev/null; then \
+		$(MAKE) --no-print-directory compiled && $(COMPILED)/bin/python -m pytest $(or $(AGAIN),-n auto --dist loadfile) \
+			tests/compiled tests/scheduler tests/properties tests/sim; \
+	else echo "left out: tests of the compiled scheduler, since there is no C compiler"; fi
 
 kube:  ## build the real Kubernetes control plane into a cache outside the repository (Go needed, about 9 minutes)
 	@$(PYTHON) tools/build_kube.py $(PROGRAMS)
@@ -49,9 +67,10 @@ conformance: setup kube  ## Kubernetes' own conformance tests of its API machine
 	@$(PYTHON) tools/build_kube.py e2e.test
 	$(BIN)/python tools/run_conformance.py
 
-bench: setup kube  ## embedded against etcd + kube-apiserver, what a cycle costs, and how fast the operator admits
+bench: setup compiled kube  ## embedded against etcd + kube-apiserver, what a cycle costs, and how fast the operator admits
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.scheduler
+	$(COMPILED)/bin/python -m benchmarks.scheduler
 	$(BIN)/python -m benchmarks.operator
 
 laws: setup  ## the planner's laws over 10,000 random histories each, the operator's over 1,000 full of faults (long)
@@ -66,4 +85,4 @@ constraints:  ## renew the pinned versions from what .venv has (then run the tes
 	  $(BIN)/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9_.-]+=='; } > constraints.txt
 
 clean:  ## remove what setup made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(COMPILED) build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

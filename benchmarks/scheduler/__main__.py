@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from benchmarks.scheduler.rows import Row, measured, reclaim
+from tidegate.scheduler import planner
 
 OTHERS: dict[str, dict[str, Any]] = {
     "two flavors": {"flavors": 2},
@@ -24,6 +25,8 @@ def main() -> int:
     parser.add_argument("--pending", default="1000,10000,100000,1000000", help="how many wait, by commas")
     parser.add_argument("--queues", default="10,100,1000", help="over how many queues, by commas")
     given = parser.parse_args()
+    is_compiled = not str(planner.__file__).endswith(".py")
+    print(f"The scheduler {'compiled' if is_compiled else 'as it is written'}:\n")
     print("| waiting | queues | | ms | µs per decision | peak MB |\n|--:|--:|---|--:|--:|--:|")
     sizes = product(map(int, given.pending.split(",")), map(int, given.queues.split(",")))
     # One process for each, so that its memory is its own.

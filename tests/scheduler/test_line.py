@@ -76,6 +76,26 @@ def test_a_short_job_may_use_held_room_that_it_leaves_in_time() -> None:
     assert not world.admitted("a/long")
 
 
+def test_who_waits_for_held_room_is_told_for_whom_it_is_held() -> None:
+    """Two gangs hold room, one of fast machines, one of slow ones. Both small jobs were told that the first of them
+    was in their way, though to one of them it made no difference: its machines were held for the other."""
+    world = World()
+    for kind in ("fast", "slow"):
+        world.node(kind, {"kind": kind}, cpu="4")
+        world.flavor(kind, nodeLabels={"kind": kind})
+        world.cluster_queue(kind, quotas(kind, cpu="0"), parent="root")
+        world.queue(f"{kind}/runs", kind)
+        world.queue(f"{kind}/waits", kind)
+        world.submit(f"{kind}/runs", pods(2, cpu="1"), queue=f"{kind}/runs")
+        world.submit(f"{kind}/gang", pods(4, cpu="1"), queue=f"{kind}/waits", created=1)
+    world.settle(4000)
+    for kind in ("fast", "slow"):
+        world.submit(f"{kind}/small", pods(1, cpu="1"), queue=f"{kind}/runs")
+    world.settle()
+    told = [world.waiting(f"{kind}/small") for kind in ("fast", "slow")]
+    assert [one and one.behind for one in told] == ["fast/gang", "slow/gang"]
+
+
 def test_flavors_guarantee_first_then_borrowing_and_pods_that_may_mix_do() -> None:
     world = World()
     world.cluster_queue("root", quotas("fast", cpu="4"), quotas("slow", cpu="4"))

@@ -55,6 +55,15 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
     assert one.world.timeline != other.world.timeline
 
 
+def test_who_may_shrink_to_nothing_still_ends(tmp_path: Path) -> None:
+    """A resize could ask for no pods at all where the floor is 0. Such a job held nothing, wanted nothing and never
+    ended; the report counted it among those that came, and neither among those done nor those that never started."""
+    text = SYNTHETIC.replace("minCount: 1", "minCount: 0").replace("resizes: 1/m", "resizes: 30/m")
+    applications = played(tmp_path, 0, text).world.applications
+    assert applications
+    assert all(one.finished_at is not None for one in applications.values())
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_the_planner_that_keeps_what_it_knows_gives_the_same_run(tmp_path: Path, seed: int) -> None:
     """As the pure function, asked from scratch every time."""
@@ -217,6 +226,7 @@ def test_users_whose_names_look_alike_have_queues_of_their_own(tmp_path: Path) -
         ("submit,end,cpu,memory,user\n5,4,1,1,a\n", ":2: end: is before submit; "),
         ("submit,duration,cpu,memory\n", ":1: has no column user; "),
         ("1,2,3,4\n", ":1: has no column user; "),
+        ("submit,duration,cpu,memory,user,CPU\n0,5,1,1,a,2\n", ":1: has the column CPU twice; "),
         ("\n1,2,3,4,a\n1,x,3,4,a\n", ':3: duration: "x" is not a number; '),
         ("submit,duration,cpu,memory,user\n1,2,3,4\n", ":2: user: is empty; "),
         ("submit,duration,cpu,memory,user\n1,2,3,4,a\nx,2,3,4,a\n", ':3: submit: "x" is not a number; '),

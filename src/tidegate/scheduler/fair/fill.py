@@ -58,7 +58,13 @@ class Fill:
         """By Queue, how often."""
         self._demand = demand
         self.holdings: dict[str, Holding] = {}
+        """Of those who may ask for more than a floor: of the others it is enough to know what they were given."""
         self._given_to: dict[str, list[Given]] = {}
+
+    @property
+    def has_given(self) -> bool:
+        """Whether anybody was granted anything."""
+        return bool(self._given_to)
 
     def everything_moved(self) -> None:
         """Whoever keeps something of what was handed out looks at all of it again."""
@@ -94,12 +100,12 @@ class Fill:
     def grant(self, ask: Ask, placement: Placement) -> Given:
         """Give somebody what they ask for."""
         holding = self.holdings.get(ask.name)
-        if holding is None:
-            holding = self.holdings[ask.name] = Holding(self._demand[ask.name], ask.queue, afresh=True)
-            holding.take_up(placement.pods)
-        else:
+        if holding is not None:
             for index, flavor, count in placement.pods:
                 holding.change(index, flavor, count)
+        elif _may_grow(workload := self._demand[ask.name]):
+            holding = self.holdings[ask.name] = Holding(workload, ask.queue, afresh=True)
+            holding.take_up(placement.pods)
         self.ledger.grant(ask.queue, placement.need)
         given = Given(ask, placement, self.line.failures)
         before = self.given_in[ask.queue.index]
@@ -116,26 +122,32 @@ class Fill:
 
     def undo(self, given: Given) -> None:
         """Take something back: what was given last, or comes last in its Queue."""
+        name = given.ask.name
         self._strike_out(given)
-        self._given_to[given.ask.name].remove(given)
-        holding = self.holdings[given.ask.name]
+        self._given_to[name].remove(given)
         self.ledger.grant(given.queue, given.placement.need, -1)
-        for index, flavor, count in given.placement.pods:
-            holding.change(index, flavor, -count)
         if given.ask.kind.is_floor:
-            del self.holdings[given.ask.name]
-            self.line.leave(holding.workload)
-            self.line.join(holding.workload, given.queue)
-            self._changed(given.queue)
+            del self._given_to[name]
+            workload = self._demand[name]
+            if self.holdings.pop(name, None) is not None:
+                self.line.leave(workload)
+            self.line.join(workload, given.queue)
         else:
-            self._ask_for_more(holding, given.queue)
+            holding = self.holdings[name]
+            for index, flavor, count in given.placement.pods:
+                holding.change(index, flavor, -count)
+            self.line.leave(holding.workload)
+            self.line.join_growth(holding)
+        self._changed(given.queue)
 
     def forget(self, workload: Workload) -> None:
         """Take back all that a workload was given, wherever in its Queue it comes."""
         queue = self.tree.nodes[workload.queue]
-        if self.holdings.pop(workload.name, None) is None:
+        holding = self.holdings.pop(workload.name, None)
+        given_to = self._given_to.pop(workload.name, ())
+        if holding is None and not given_to:
             return
-        for given in self._given_to.pop(workload.name, ()):
+        for given in given_to:
             self._strike_out(given)
             self.ledger.grant(queue, given.placement.need, -1)
         self._changed(queue)
@@ -152,11 +164,6 @@ class Fill:
         ages = self.ages[given.queue.index]
         del ages[bisect_left(ages, given.ask.created)]
 
-    def _ask_for_more(self, holding: Holding, queue: TreeNode) -> None:
-        self.line.leave(holding.workload)
-        self.line.join_growth(holding)
-        self._changed(queue)
-
     def _changed(self, queue: TreeNode) -> None:
         self.line.changed(queue)
         self.moved.add(queue)
@@ -164,6 +171,14 @@ class Fill:
 
     def _can_ever_fit(self, ask: Ask) -> bool:
         return can_ever_fit(ask, self._empty, self.holdings.get(ask.name))
+
+
+def _may_grow(workload: Workload) -> bool:
+    """Whether it wants more than its floor."""
+    for pod_set in workload.pod_sets:  # noqa: SIM110 - this is asked at every turn
+        if pod_set.count > pod_set.floor:
+            return True
+    return False
 
 
 def can_ever_fit(ask: Ask, empty: Ledger, holding: Holding | None) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 
 from tidegate.model.kinds.cluster_queue import Ordering
 from tidegate.scheduler.fair.fill import Fill, Given
-from tidegate.scheduler.fair.past import Past, UnclearError, orders, with_share
+from tidegate.scheduler.fair.past import Past, UnclearError, orders
 from tidegate.scheduler.line.asks import Ask
 from tidegate.scheduler.policies import ByPriority, Drf, Fifo, Policies
 from tidegate.scheduler.snapshot import Workload
@@ -69,7 +69,7 @@ class Mending:
 
     def begin_with(self, asks: Iterable[Ask]) -> None:
         """If nothing was handed out yet: these are the first, one after the other."""
-        if self.fill.holdings:
+        if self.fill.has_given:
             return
         self._disturbed.clear()
         for ask in asks:
@@ -78,7 +78,7 @@ class Mending:
     def run(self) -> None:
         """Hand out what there is to those who want it now."""
         fill = self.fill
-        if self._disturbed and fill.holdings:
+        if self._disturbed and fill.has_given:
             try:
                 self._mend()
             except UnclearError:
@@ -162,11 +162,9 @@ class Mending:
 
     def _ahead(self, node: TreeNode, behind: TreeNode, key: tuple[Any, ...]) -> TreeNode | None:
         """The child that is furthest ahead of a sibling's next ask, if any is."""
-        shares = self._past.shares_below(node)
-        most = max(shares, default=0)
+        most, ahead = self._past.with_most(node)
         if most < key[0]:
             return None
-        ahead = with_share(most, shares, node.children)
         if most == key[0]:
             ahead = [child for child in ahead if child is not behind and self._past.turn(child) > key]
         return self._past.latest(ahead)
@@ -218,8 +216,8 @@ def _is_merged(node: TreeNode, by: type) -> bool:
 
 def _is_bounded(queue: TreeNode) -> bool:
     """Whether it may be full where its tree is not. Whoever may not be passed then blocks others, as if there were no
-    room at all."""
-    return bool(queue.capped) or any(node.parent and node.bounds for node in queue.path)
+    room at all; but not for want of what it may have none of, since that can never fit."""
+    return bool(queue.capped) or any(node.parent and any(node.bounds.values()) for node in queue.path)
 
 
 def _lenders(node: TreeNode) -> list[TreeNode]:

@@ -18,7 +18,6 @@ To go back is to look at the same node without what was given last, and then wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
 from typing import Any
 
 from tidegate.scheduler.fair.fill import Fill, Given
@@ -74,10 +73,6 @@ class Past:
         self._gone: dict[TreeNode, list[Given]] = {}
         """What is left out, by each of the nodes above it."""
         self._seen: dict[TreeNode, _Seen] = {}
-        self._children: list[list[int]] = (
-            now._children if now else [[child.index for child in node.children] for node in fill.tree.in_order]
-        )
-        """By index of a node, theirs."""
 
     def last(self, node: TreeNode) -> Given | None:
         """What was given last below a node."""
@@ -97,9 +92,7 @@ class Past:
     def _child_served_last(self, node: TreeNode) -> TreeNode | None:
         given = node.children
         if self._by[node.index] is Drf:
-            shares = self.shares_below(node)
-            most = max(shares, default=0)
-            given = with_share(most, shares, given)
+            most, given = self.with_most(node)
             if most:  # Who has a share was given something; where nobody has, some may be inside their guarantees.
                 return self.latest(given)
         return self.latest([child for child in given if self.last(child) is not None])
@@ -108,11 +101,17 @@ class Past:
         """Of some children of a node, in the order of drf with equal shares: whose turn was last."""
         return max(siblings, key=self.turn, default=None) if len(siblings) != 1 else siblings[0]
 
-    def shares_below(self, node: TreeNode) -> list[int]:
-        """Those of a node's children."""
-        if node in self._gone:
-            return list(map(self._share, node.children))
-        return list(map(self.ledger.shares.__getitem__, self._children[node.index]))
+    def with_most(self, node: TreeNode) -> tuple[int, list[TreeNode]]:
+        """The largest share of a node's children, and which of them have it."""
+        shares, as_it_is = self.ledger.shares, node not in self._gone
+        most, found = 0, list[TreeNode]()
+        for child in node.children:
+            share = shares[child.index] if as_it_is else self._share(child)
+            if share > most:
+                most, found = share, [child]
+            elif share == most:
+                found.append(child)
+        return most, found
 
     def turn(self, node: TreeNode) -> Turn:
         """The latest turn that a node had, among its siblings'."""
@@ -142,17 +141,17 @@ class Past:
 
     def _rise(self, node: TreeNode, priority: int | None) -> tuple[int, int]:
         """To which share the last of this priority (or of any) raised a node, and the youngest who left it so."""
-        share, age = -1, _NEVER
+        share, age, after = -1, _NEVER, self._share(node)
         way: list[Given] = []
         for given in self._back(node):
-            after = self._share(node) if not way else self._share_without(node, way)
-            if after < share:
-                break
             if priority is None or given.ask.kind.priority == priority:
                 share, age = after, max(age, given.ask.created)
             if len(way) == _LONGEST_WAY:
                 raise UnclearError
             way.append(given)
+            after = self._share_without(node, way)
+            if after < share:  # Before it is asked who came before: that takes long to say.
+                break
         return max(0, share), age
 
     def _youngest(self, node: TreeNode) -> int:
@@ -229,8 +228,3 @@ class Past:
         if seen is None or seen.changes != changes:
             seen = self._seen[node] = _Seen(changes)
         return seen
-
-
-def with_share(share: int, shares: Sequence[int], nodes: Sequence[TreeNode]) -> list[TreeNode]:
-    """The nodes that have this share."""
-    return list(compress(nodes, map(share.__eq__, shares)))

@@ -104,13 +104,14 @@ class Line:
         for row, step in self._growth.pop(workload.name, ()):
             self._remove(row, step)
 
-    def serve(self, ask: Ask, holding: Holding) -> None:
-        """Somebody was granted what they asked for, and asks for their next steps."""
+    def serve(self, ask: Ask, holding: Holding | None) -> None:
+        """Somebody was granted what they asked for, and asks for their next steps; None: there are none."""
         if ask.kind.is_floor:
             self._remove_first(self._floors.pop(ask.name))
-        else:
+        elif holding is not None:
             self.leave(holding.workload)
-        self.join_growth(holding)
+        if holding is not None:
+            self.join_growth(holding)
         self.changed(ask.queue)
 
     def _add(self, row: Row, at: Place) -> None:
@@ -122,17 +123,18 @@ class Line:
         if row.first != at:
             row.remove(at)
             return
-        self._remove_first(row)
-        if row.first is None or not row.failed:
+        if self._remove_first(row) or not row.failed:
             self.changed(row.queue)
 
-    def _remove_first(self, row: Row) -> None:
+    def _remove_first(self, row: Row) -> bool:
+        """Whether it was the last of its row, too."""
         row.remove_first()
-        if row.first is not None:
-            if not row.failed:
-                self._rows.offer(row)
-            return
-        self._rows.close(row)
+        if row.first is None:
+            self._rows.close(row)
+            return True
+        if not row.failed:
+            self._rows.offer(row)
+        return False
 
     def _changed_beside(self, queue: TreeNode) -> None:
         """In a Queue, and in those that have a guarantee in common with it."""

@@ -40,7 +40,7 @@ class Rows:
         rows = self.by_queue[queue.index]
         row = rows.get(kind)
         if row is None:
-            shape = self._shapes.of(kind, queue)
+            shape = self._shapes.of_row(kind, queue)
             row = rows[shape.kind] = Row(queue, shape)
             self._ceilings.count(row, 1)
             if kind.max_run_seconds is not None:
@@ -60,6 +60,7 @@ class Rows:
     def close(self, row: Row) -> None:
         """Nobody stands in it any more."""
         row.let_go()
+        self._shapes.let_go(row.shape, row.queue)
         del self.by_queue[row.queue.index][row.kind]
         self._ceilings.count(row, -1)
         self.ending.pop(row, None)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from weakref import WeakValueDictionary
 
 from tidegate.model.resources import Resources
 from tidegate.scheduler.snapshot import PodSet, Workload
@@ -56,10 +55,12 @@ class Placement:
 class Shape:
     """A kind, and where its pods could stand in a Queue."""
 
-    __slots__ = ("__weakref__", "fills_gaps", "first", "hosts", "kind", "only", "pieces", "pods", "rank", "whole")
+    __slots__ = ("fills_gaps", "first", "hosts", "kind", "only", "pieces", "pods", "rank", "rows", "whole")
 
     def __init__(self, kind: Kind, queue: TreeNode, flavors: Flavors) -> None:
         self.kind = kind
+        self.rows = 0
+        """How many rows are of this shape."""
         self.rank = rank_of(kind.priority, is_floor=kind.is_floor)
         self.pods = sum(part.pods for part in kind.parts)
         self.hosts = tuple(tuple(hosts(part, queue, flavors)) for part in kind.parts)
@@ -106,19 +107,33 @@ class Shape:
 
 
 class Shapes:
-    """Those that are in use."""
+    """Those of which there are rows."""
 
     def __init__(self, flavors: Flavors) -> None:
         self._flavors = flavors
-        self._shapes: WeakValueDictionary[tuple[Kind, TreeNode, tuple[str, ...]], Shape] = WeakValueDictionary()
+        self._shapes: dict[_Key, Shape] = {}
 
-    def of(self, kind: Kind, queue: TreeNode) -> Shape:
-        """What asks of this kind look like in a Queue."""
-        key = (kind, queue.root, queue.flavors)
+    def of_row(self, kind: Kind, queue: TreeNode) -> Shape:
+        """What asks of this kind look like in a Queue that has a row of them from now on."""
+        key = _key(kind, queue)
         shape = self._shapes.get(key)
         if shape is None:
             shape = self._shapes[key] = Shape(kind, queue, self._flavors)
+        shape.rows += 1
         return shape
+
+    def let_go(self, shape: Shape, queue: TreeNode) -> None:
+        """A Queue has no such row any more."""
+        shape.rows -= 1
+        if not shape.rows:
+            del self._shapes[_key(shape.kind, queue)]
+
+
+_Key = tuple[Kind, TreeNode, tuple[str, ...]]
+
+
+def _key(kind: Kind, queue: TreeNode) -> _Key:
+    return (kind, queue.root, queue.flavors)
 
 
 def _pieces(part: Part, options: tuple[tuple[str, Need], ...], queue: TreeNode) -> list[Need]:

@@ -178,7 +178,7 @@ class Turns:
             if len(heap) > 64 + 4 * len(node.children):
                 heap[:] = places.values()
                 heapify(heap)
-            while heap and places.get(heap[0][4]) is not heap[0]:
+            while heap and ((now := places.get(heap[0][4])) is None or now[3] != heap[0][3]):  # It stands elsewhere.
                 heappop(heap)
             if not heap or heap[0][5] is not None:
                 return heap[0] if heap else None

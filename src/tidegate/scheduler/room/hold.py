@@ -10,6 +10,7 @@ so counts as held: it gives nobody a right who would not be gone in time as well
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from tidegate.scheduler.line.asks import Ask
@@ -104,11 +105,13 @@ class HeldRoom:
         return queues
 
     def in_the_way_of(self, ask: Ask) -> str | None:
-        """The workload for which room is held that this ask would otherwise get."""
-        if not self._holds:
-            return None
-        with self.draft.ledger.nothing_reserved():
-            return self._holds[0].ask.name if place(ask.row, self.draft.ledger) else None
+        """The workload for which room is held that this ask would otherwise get: of several, the first with whose room,
+        and that of those before it, there would be enough. What others hold in other flavors is not in its way."""
+        number = bisect_left(range(len(self._holds)), True, key=lambda last: self._fits_without(last, ask))
+        return self._holds[number].ask.name if number < len(self._holds) else None
+
+    def _fits_without(self, last: int, ask: Ask) -> bool:
+        return self._without(self._holds[: last + 1], ask) is not None
 
     def backfill(self, ask: Ask) -> Placement | None:
         """Where the ask fits in room that is held for asks which can only start after it has ended."""

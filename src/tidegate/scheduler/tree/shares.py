@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from operator import mul, sub
+from operator import mul
 
 from tidegate.scheduler.tree.cells import Need
 from tidegate.scheduler.tree.node import TreeNode
@@ -65,7 +65,7 @@ class Shares:
                 if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
                     share = part
             # What is added can only raise a share: nothing but what is added is looked at.
-            shares[index] = share if times > 0 else _largest(map(sub, granted, guarantee), scale)
+            shares[index] = share if times > 0 else _share_of(granted, guarantee, scale)
 
     def _charge_several(self, queue: TreeNode, need: Need, times: int) -> None:
         resource, shares = self.tree.axes.resource, self.shares
@@ -123,10 +123,10 @@ class Shares:
         """A node's share if it held this less."""
         granted, guarantee = self.granted[node.index], node.guarantee
         if self._one_flavor:
-            excess = list(map(sub, granted, guarantee))
+            left = granted.copy()
             for axis, amount in need:
-                excess[axis] -= amount
-            return _largest(excess, node.scale)
+                left[axis] -= amount
+            return _share_of(left, guarantee, node.scale)
         excess = self._excess[node.index].copy()
         for axis, amount in need:
             over = granted[axis] - guarantee[axis]
@@ -139,6 +139,16 @@ class Shares:
         return any(self.granted[node.index])
 
 
-def _largest(excess: Iterable[int], scale: Iterable[int]) -> int:
+def _share_of(granted: list[int], guarantee: list[int], scale: list[int]) -> int:
+    """Of who holds this much, where an axis is a resource."""
+    share = 0
+    for axis, amount in enumerate(granted):
+        part = (amount - guarantee[axis]) * scale[axis]
+        if part > share:  # noqa: PLR1730 - this is done thousands of times a cycle
+            share = part
+    return share
+
+
+def _largest(excess: list[int], scale: list[int]) -> int:
     """The share of who borrows this much."""
     return max(0, max(map(mul, excess, scale), default=0))

@@ -1,6 +1,7 @@
 """The quota tree: who stands below whom, and what each node is guaranteed, may hold at most, and keeps for itself.
 
-A ClusterQueue that names flavors in its quotas uses those alone, in its order; one that names none uses its parent's.
+A ClusterQueue that names flavors in its quotas uses those alone, in its order, and may hold nothing of others; one that
+names none uses its parent's.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class Tree:
                 own = _named(node)
                 node.flavors = tuple(flavor for flavor in own or node.parent.flavors if flavor in node.parent.flavors)
                 above = node.parent.capacities
+                node.bounds |= {cell: 0 for cell in above if own and cell[0] not in own}
                 node.capacities = {cell: min(amount, node.bounds.get(cell, amount)) for cell, amount in above.items()}
 
     def _machines(self) -> TreeNode | None:

@@ -123,7 +123,7 @@ class QuotaTree:
     def _size(self, root: Place, snapshot: Snapshot) -> None:
         """A root's capacity is what it states; where it states nothing what the nodes have; without nodes what its
         children are guaranteed."""
-        flavors = [one.flavor for one in self._specs[root.name].quotas]
+        flavors = self._named(root)
         stated = self.stated(root)
         found = capacity_of_nodes(snapshot) if snapshot.nodes else root.guarantee
         found = {cell: amount for cell, amount in found.items() if not flavors or cell[0] in flavors}
@@ -132,7 +132,13 @@ class QuotaTree:
         for place in root.below():
             if place.parent is not None:
                 above = place.parent.capacity
+                named = self._named(place)
+                place.most |= {cell: 0 for cell in above if named and cell[0] not in named}
                 place.capacity = {cell: min(amount, place.most.get(cell, amount)) for cell, amount in above.items()}
+
+    def _named(self, place: Place) -> list[str]:
+        """The flavors a ClusterQueue uses, and it alone; none where it does not say so."""
+        return [one.flavor for one in self._specs[place.name].quotas] if place.name in self._specs else []
 
     def stated(self, root: Place) -> Amounts:
         """What a root says itself that it has."""

@@ -13,7 +13,8 @@ from tidegate.sim.world import Application, PodGroup, World
 from tidegate.sim.world.pods import Phase
 
 _LARGEST_GROWTH = 2
-"""A resize asks for anything from the floor up to this many times what was wanted."""
+"""A resize asks for anything from the floor, and at least one pod, up to this many times what was wanted: who wants
+none any more would never end."""
 
 
 def enter_synthetic(synthetic: Synthetic, world: World, seed: int) -> None:
@@ -89,7 +90,7 @@ class _Load:
         if elastic:
             name, group = self.chance.choice(elastic)
             most = max(group.floor, group.count * _LARGEST_GROWTH)
-            self.world.resize(name, group.name, self.chance.randint(max(group.floor, group.ended), most))
+            self.world.resize(name, group.name, self.chance.randint(max(1, group.floor, group.ended), most))
 
     def fail(self) -> None:
         running = [

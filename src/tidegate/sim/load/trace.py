@@ -117,19 +117,27 @@ class _Reader:
         return [str(number) for number in range(1, len(cells) + 1)] if numbered else _IN_ORDER[: len(cells)]
 
     def _knows_its_columns(self, header: Sequence[str]) -> bool:
-        """Find the columns as the file writes them; a fault if some are not there."""
-        by_name = {name.strip().casefold(): name for name in reversed(header)}
+        """Find the columns as the file writes them; a fault if some are not there, or twice, when nobody can tell which
+        is meant."""
+        plain = [name.strip().casefold() for name in header]
+        by_name = dict(zip(plain, header, strict=True))
         found = {part: by_name.get(name.strip().casefold()) for part, name in self.names.items()}
         self.names.update({part: name for part, name in found.items() if name is not None})
         self.there = {part for part, name in found.items() if name is not None}
         missing = [self.names[part] for part in _NEEDED if part not in self.there]
         if not self.there & {"duration", "end"}:
             missing.insert(1, f"{self.names['duration']} (or {self.names['end']})")
+        twice = [
+            self.names[part] for part in sorted(self.there) if plain.count(self.names[part].strip().casefold()) > 1
+        ]
         if missing:
             columns = ", ".join(missing)
             told = f"has no column {columns}; name the columns in its first line, or in spec.trace.columns"
             self.faults.append(Fault(self.file, 1, Problem((), told)))
-        return not missing
+        elif twice:
+            told = f"has the column {', '.join(twice)} twice; remove or rename one"
+            self.faults.append(Fault(self.file, 1, Problem((), told)))
+        return not (missing or twice)
 
     def _job(self, row: Row, line: int) -> Job | None:
         try:
