@@ -48,8 +48,7 @@ class Mending:
         """By index of a Queue: where it may not fit, of the nodes above it."""
         self._only_roots_bind = not fill.ledger.keeps and all(len(nodes) < 2 for nodes in self._bounded)
         self._lenders = [_lenders(node) for node in fill.tree.in_order] if fill.ledger.keeps else []
-        """By index of a node: those from there down that may not hold all there is, and below which somebody keeps
-        room for itself."""
+        """By index of a node: where somebody below it may have a turn in vain."""
         self._by = orders(fill.tree, fill.policies)
         self._past = Past(fill, self._by, self._late)
         self._strict = any(node.rules.ordering is Ordering.STRICT for node in fill.tree.in_order)
@@ -195,8 +194,8 @@ class Mending:
 
 
 def can_be_mended(tree: Tree, policies: Policies) -> bool:
-    """Whether turns are a merge by shares, so that it does not matter in which order they were taken; as long as nobody
-    has a choice of flavors."""
+    """Whether turns are a merge, so that it does not matter in which order they were taken, and it can be told how far
+    everybody has got; as long as nobody has a choice of flavors."""
     queues = [node for node in tree.in_order if node.is_queue]
     lending = {node.root for node in tree.in_order if node.kept}
     strict = [queue for queue in queues if queue.rules.ordering is Ordering.STRICT]
@@ -221,4 +220,6 @@ def _is_bounded(queue: TreeNode) -> bool:
 
 
 def _lenders(node: TreeNode) -> list[TreeNode]:
+    """Those from a node down that may not hold all there is, and below which somebody keeps room for itself: there an
+    ask may look as if it fitted, and keeps its turn until it is found not to."""
     return [one for one in node.below() if one.bounds and any(below.kept for below in one.below() if below is not one)]

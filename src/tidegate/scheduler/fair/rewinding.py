@@ -1,9 +1,9 @@
 """Rewinding: what was handed out holds up to the turn of who changed; from there on it is handed out again.
 
 Who asks makes no difference before it is their turn in their own Queue. So all later grants are undone, the last first,
-and handing out goes on from that moment. It is right whatever the order of turns follows: a choice of flavors, other
-policies, lending limits. A workload that comes last in its Queue costs a few grants; one that was served first costs
-all of them.
+and handing out goes on from that moment. It is right whatever the order of turns follows: a choice of flavors,
+registered policies, machines that roots share. A workload that comes last in its Queue costs a few grants; one that was
+served first costs all of them.
 """
 
 from __future__ import annotations
