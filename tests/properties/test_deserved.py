@@ -11,12 +11,15 @@ from msgspec.structs import replace
 
 from tests.scheduler.world import World, pods, quotas
 from tidegate.model.kinds.cluster_queue import Ordering
+from tidegate.model.resources import Resources
 from tidegate.scheduler import BUILT_IN, Planner, Workload
 from tidegate.scheduler.fair.deserved import Deserved
 from tidegate.scheduler.fair.mending import can_be_mended
 from tidegate.scheduler.policies import Candidate, Fifo
 from tidegate.scheduler.tree.tree import Tree
 
+FINEST = [Resources(dict.fromkeys(("cpu", "memory", "gpu"), 1))]
+"""Whatever comes later is a multiple of that."""
 EXAMPLES = int(os.environ.get("TIDEGATE_HISTORIES", "30"))
 STEPS = 25
 
@@ -113,7 +116,7 @@ def test_what_is_deserved_is_the_same_mended_or_anew(seed: int) -> None:
     for number in range(chance.randint(0, 30)):
         new = workload(chance, world, number)
         demand[new.name] = new
-    tree = Tree(world.snapshot())
+    tree = Tree(world.snapshot(), requests=FINEST)
     is_strict = any(rules.ordering is Ordering.STRICT for rules in world.cluster_queues.values())
     assert can_be_mended(tree, BUILT_IN) or (is_strict and any(queue.limits for queue in world.queues.values()))
     kept = Deserved(tree, BUILT_IN, world.snapshot())
@@ -156,7 +159,7 @@ def test_what_is_deserved_is_the_same_whether_or_not_a_cycle_began_to_hand_it_ou
     world = tree_of(chance)
     planner = Planner()
     planner.configure(world.snapshot())
-    anew = Deserved(Tree(world.snapshot()), BUILT_IN, world.snapshot(), mends=False)
+    anew = Deserved(Tree(world.snapshot(), requests=FINEST), BUILT_IN, world.snapshot(), mends=False)
     for number in range(chance.randint(10, 60)):
         new = workload(chance, world, number)
         # Who needs nothing to start begins to hold something before anybody has a turn.

@@ -88,7 +88,7 @@ class Planner:
             self._active[before.queue] -= before.active
         self._active[workload.queue] += workload.active
         self._workloads[workload.name] = workload
-        if self._knows_its_cells(workload):
+        if self._is_counted(workload):
             self._enter(workload)
         else:
             self._build()
@@ -165,7 +165,8 @@ class Planner:
             for flavor in (*one.granted, *one.present)
             for resource in one.requests
         }
-        self._tree = Tree(self._snapshot, cells)
+        requests = {one.requests for workload in self._workloads.values() for one in workload.pod_sets}
+        self._tree = Tree(self._snapshot, cells, requests)
         self._books = Books(self._tree)
         self._deserved = Deserved(self._tree, self.policies, self._snapshot)
         self._above = Above(self._books, self._deserved)
@@ -195,10 +196,13 @@ class Planner:
         node = self._tree.nodes.get(workload.queue)
         return node if node is not None and node.is_queue else None
 
-    def _knows_its_cells(self, workload: Workload) -> bool:
+    def _is_counted(self, workload: Workload) -> bool:
+        """Whether the tree has a number for all that its pods take."""
         axes = self._tree.axes
         return all(
-            axes.knows(one.requests, flavor) for one in workload.pod_sets for flavor in (*one.granted, *one.present)
+            axes.counts(one.requests)
+            and all(axes.knows(one.requests, flavor) for flavor in (*one.granted, *one.present))
+            for one in workload.pod_sets
         )
 
     def _enter(self, workload: Workload) -> None:

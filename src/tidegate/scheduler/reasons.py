@@ -61,15 +61,16 @@ def _short(ask: Ask, pod_set: str | None, ledger: Ledger, reason: WaitingReason)
     """By how much it is short in the flavors where that is least many resources, then the first in order."""
     lists = [list(ledger.shortfalls(ask.queue, way.need)) for way in in_one_flavor_each(ask.row)]
     short = min(lists, key=len)
-    cells = ledger.tree.axes.cells
+    cells, grains = ledger.tree.axes.cells, ledger.tree.axes.grains
     lacking: Cells = {}
     for lack in short:
         flavor, resource = cells[lack.axes[0]]
         cell = ("*" if lack.limited else flavor, resource)
-        lacking[cell] = max(lacking.get(cell, 0), lack.lacking)
-    where = max(short, key=lambda lack: (lack.lacking, lack.node.name)).node if short else ask.queue
+        lacking[cell] = max(lacking.get(cell, 0), lack.lacking * grains[lack.axes[0]])
+    most = max(short, key=lambda lack: (lack.lacking * grains[lack.axes[0]], lack.node.name), default=None)
+    where = ask.queue if most is None else most.node
     room = {
-        cells[lack.axes[0]]: ledger.free(where, lack.axes[0])
+        cells[lack.axes[0]]: ledger.free(where, lack.axes[0]) * grains[lack.axes[0]]
         for lack in short
         if lack.node is where and not lack.limited
     }

@@ -97,7 +97,11 @@ class TreeNode:
         self.total_capacity = axes.same(axes.by_resource(self.capacity))
         """By resource, over all flavors."""
         self.capped = [
-            ([axis for axis, cell in enumerate(axes.cells) if cell[1] == resource], limit, resource)
+            (
+                [axis for axis, cell in enumerate(axes.cells) if cell[1] == resource],
+                axes.in_grains(resource, limit),
+                resource,
+            )
             for resource, limit in sorted(self.limits.items())
         ]
         """A Queue's limits: the axes that count together, and their most."""
@@ -126,26 +130,30 @@ class TreeNode:
         promised = [0] * len(self.axes)
         for child in self.children:
             for cell, amount in child.guarantees.items():
-                promised[self.axes.number[cell]] += amount
+                axis = self.axes.number[cell]
+                promised[axis] += amount // self.axes.grains[axis]
         own = {axis for axis, amount in enumerate(promised) if amount > self.guarantee[axis]}
         self.over_promised: frozenset[int] = over | own
         """The axes of which it, or a node above it, guarantees more to those below than it has itself."""
 
     def _measure(self) -> None:
-        # Use of something of which there is no more (a lost node) outweighs everything, yet stays a number.
-        wholes = [amount or 1 for amount in self.total_capacity]
-        whole = lcm(*wholes)
+        whole, grains = lcm(*(amount or 1 for amount in self.total_capacity)), self.axes.resource_grains
         self.unit = whole * lcm(*(child.weight for child in self.children))
         """The whole, in which the shares of this node's children are counted: with it all of them are integers."""
-        there = zip(self.axes.resources, self.total_capacity, strict=True)
-        self.measure = {name: whole // amount for name, amount in there if amount}
-        """By resource that is there: an amount times this is a part of all the node could hold, for comparing workloads
-        in it. What is not there counts for nothing, whether somebody held it once or not."""
+        there = list(zip(self.axes.resources, self.total_capacity, grains, strict=True))
+        finest = lcm(*(amount * grain for _, amount, grain in there if amount))
+        self.measure = {name: finest // (amount * grain) for name, amount, grain in there if amount}
+        """By resource that is there: an amount of pods times this is a part of all the node could hold, for comparing
+        workloads in it. What is not there counts for nothing, whether somebody held it once or not."""
         above = self.parent
         self.scale = self.axes.same(
-            [above.unit // ((amount or 1) * self.weight) for amount in above.total_capacity]
+            [
+                # Use of something of which there is no more (a lost node) outweighs everything, yet stays a number.
+                above.unit // (amount * self.weight) if amount else above.unit * grain // self.weight
+                for amount, grain in zip(above.total_capacity, grains, strict=True)
+            ]
             if above
-            else [0] * len(wholes)
+            else [0] * len(grains)
         )
         """By resource: an excess times this is the node's share, in the units of its parent."""
 

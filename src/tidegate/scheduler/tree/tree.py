@@ -6,13 +6,14 @@ names none uses its parent's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from tidegate.model.kinds.cluster_queue import ClusterQueueSpec, ResourceQuota
 from tidegate.model.kinds.queue import ROOT, QueueSpec
+from tidegate.model.resources import Resources
 from tidegate.scheduler.snapshot import Snapshot
-from tidegate.scheduler.tree.cells import Axes, Cell
+from tidegate.scheduler.tree.cells import Axes, Cell, grain
 from tidegate.scheduler.tree.flavors import Flavors
 from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
 
@@ -20,7 +21,10 @@ from tidegate.scheduler.tree.node import NO_BOUND, TreeNode
 class Tree:
     """All nodes by name: ClusterQueues by theirs, Queues by namespace/name."""
 
-    def __init__(self, snapshot: Snapshot, more_cells: Iterable[Cell] = ()) -> None:
+    def __init__(
+        self, snapshot: Snapshot, more_cells: Collection[Cell] = (), requests: Iterable[Resources] = ()
+    ) -> None:
+        """`more_cells`: those that somebody holds, whatever the tree says. `requests`: what single pods ask for."""
         self.flavors = Flavors(snapshot)
         self.nodes: dict[str, TreeNode] = {}
         self.roots: list[TreeNode] = []
@@ -44,7 +48,7 @@ class Tree:
         self.machines = self._machines()
         """Above roots that read the same capacity from the nodes, so that they cannot both use it; otherwise no node of
         the tree. None where there are no such roots."""
-        self._enumerate(more_cells)
+        self._enumerate(more_cells, self._grains(snapshot, requests, more_cells))
 
     def _grow(
         self,
@@ -104,9 +108,29 @@ class Tree:
                     node.path = (*node.path, machines)
         return machines
 
-    def _enumerate(self, more_cells: Iterable[Cell]) -> None:
+    def _grains(
+        self, snapshot: Snapshot, requests: Iterable[Resources], more_cells: Collection[Cell]
+    ) -> dict[str, int]:
+        """By resource: what everything there is, and everything asked for, is a multiple of."""
+        amounts: dict[str, set[int]] = {resource: set() for _, resource in more_cells}
+        for node in [*self.nodes.values(), *filter(None, [self.machines])]:
+            for (_, resource), amount in chain.from_iterable(
+                map(dict.items, (node.guarantees, node.bounds, node.keeps, node.capacities))
+            ):
+                amounts.setdefault(resource, set()).add(amount)
+            for resource, amount in node.limits.items():
+                amounts.setdefault(resource, set()).add(amount)
+        for some in requests:
+            for resource, amount in some.items():
+                amounts.setdefault(resource, set()).add(amount)
+        for queue in snapshot.queues.values():
+            for resource in queue.request:
+                amounts.setdefault(resource, set()).add(1)  # It is demand in units of any size.
+        return {resource: grain(resource, some) for resource, some in amounts.items()}
+
+    def _enumerate(self, more_cells: Collection[Cell], grains: Mapping[str, int]) -> None:
         cells = (cell for node in self.nodes.values() for cell in (*node.guarantees, *node.bounds, *node.capacities))
-        self.axes = Axes(chain(cells, more_cells))
+        self.axes = Axes(chain(cells, more_cells), grains)
         self.in_order = [node for root in self.roots for node in root.below()]
         """Parents first; a node's place here is its index."""
         for index, node in enumerate([*self.in_order, *filter(None, [self.machines])]):
