@@ -153,22 +153,23 @@ class Turns:
         view = self._views[index].get(ceiling) or self._open(node, ceiling)
         heap, places = view.heap, view.places
         head, bounded, is_drf = self._head, self._bounded, self._policies[index] is None
-        shares, share_with = self.ledger.shares, self.ledger.share_with
+        ledger = self.ledger
         missed = self._missed(node, view)
         if is_drf and ceiling is not self._ceilings.none:
             missed = self._expect(missed, view)
         while True:
             for child in missed:
-                ask = (head if child.is_queue and not bounded[child.index] else self._first)(child, ceiling)
+                at_once = child.is_queue and not bounded[child.index]
+                ask = head(child, ceiling) if at_once else self._first(child, ceiling)
                 if ask is None:
                     places.pop(child, None)
                     continue
                 if not is_drf:
                     order: Any = self._by_policy(child, ask)
                 elif ask.kind.impatient:
-                    order = shares[child.index]
+                    order = ledger.shares[child.index]
                 else:
-                    order = share_with(child, ask.need)
+                    order = ledger.share_with(child, ask.need)
                 self._placed += 1
                 place = places[child] = (order, ask.created, child.by_name, self._placed, child, ask)
                 if heap and heap[0][4] is child:  # Nearly always: it is whoever was served.
@@ -198,7 +199,7 @@ class Turns:
         """With what fits under a ceiling a child stands no further ahead than with the least that anybody asks for.
         What it is takes long to say, and is said when the child comes to be first: most never are. Those who are first
         already."""
-        least, share_with = self._ceilings.least, self.ledger.share_with
+        least, ledger = self._ceilings.least, self.ledger
         heap, places = view.heap, view.places
         first = heap[0][4] if heap else None
         at_once = []
@@ -209,7 +210,7 @@ class Turns:
                 places.pop(child, None)
             else:
                 self._placed += 1
-                place = places[child] = (share_with(child, least), -NO_BOUND, 0, self._placed, child, None)
+                place = places[child] = (ledger.share_with(child, least), -NO_BOUND, 0, self._placed, child, None)
                 heappush(heap, place)
         return at_once
 
